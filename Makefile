@@ -1,0 +1,71 @@
+# Everyday commands. `make help` lists them.
+
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc)
+
+sources = $(shell find include src tests examples bench fuzz cmake -name '*.[ch]pp' 2>/dev/null)
+
+.DEFAULT_GOAL := help
+.PHONY: help run test bench asan tsan clang tidy format format-check install clean
+
+help: ## Show this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
+	  awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
+
+run: ## Build the release and take the guided tour
+	@tools/install_packages build test bench
+	@$(call build,release,tour)
+	build/release/examples/tour
+
+test: ## Build with assertions and run every test
+	@tools/install_packages build test
+	@$(call build,dev)
+	ctest --preset dev --parallel $(JOBS)
+
+bench: ## Build the release and run the benchmarks
+	@tools/install_packages build test bench
+	@$(call build,release,benchmarks)
+	bench/run build/release/bench
+
+asan: ## Run every test under the address and undefined-behaviour sanitizers
+	@tools/install_packages build test
+	@$(call build,asan)
+	ctest --preset asan --parallel $(JOBS)
+
+tsan: ## Run every test under the thread sanitizer
+	@tools/install_packages build test tidy
+	@$(call build,tsan)
+	ctest --preset tsan --parallel $(JOBS)
+
+clang: ## Build and test with clang
+	@tools/install_packages build test tidy
+	@$(call build,clang)
+	ctest --preset clang --parallel $(JOBS)
+
+tidy: ## Lint with clang-tidy
+	@tools/install_packages build test tidy
+	@$(call build,clang)
+	run-clang-tidy-19 -quiet -j $(JOBS) -p build/clang '^$(CURDIR)/(src|tests|examples|bench)/'
+
+format: ## Format the C++ sources in place
+	@tools/install_packages tidy
+	@echo $(sources) | xargs -r clang-format-19 -i
+
+format-check: ## Fail if a C++ source is not formatted
+	@tools/install_packages tidy
+	@echo $(sources) | xargs -r clang-format-19 --dry-run --Werror
+
+install: ## Build the release and install it into PREFIX
+	@tools/install_packages build test bench
+	@$(call build,release,holdfast)
+	cmake --install build/release --prefix $(PREFIX)
+
+clean: ## Remove everything that was built
+	rm -rf build
+
+# $(call build,PRESET[,TARGET]): configure once, then let the build itself notice changes.
+define build
+set -e; \
+if [ ! -f build/$(1)/build.ninja ]; then cmake --preset $(1); fi; \
+cmake --build --preset $(1) --parallel $(JOBS) $(if $(2),--target $(2))
+endef

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+# holdfast            the library users link: everything in src/ but the server and the command line
+# holdfast_internal   the library with its private headers, for tests and benchmarks only
+
+file(GLOB_RECURSE holdfast_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.cpp")
+list(FILTER holdfast_sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/src/(cli|server)/")
+
+add_library(holdfast ${holdfast_sources})
+add_library(holdfast::holdfast ALIAS holdfast)
+set_target_properties(holdfast PROPERTIES
+  VERSION ${PROJECT_VERSION}
+  SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+target_compile_features(holdfast PUBLIC cxx_std_23)
+target_compile_definitions(holdfast PRIVATE ${HOLDFAST_DEFINITIONS})
+target_include_directories(holdfast
+  PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+  PRIVATE
+    "${PROJECT_SOURCE_DIR}/src")
+target_link_libraries(holdfast PRIVATE ${HOLDFAST_LINKS})
+target_precompile_headers(holdfast PRIVATE "${PROJECT_SOURCE_DIR}/cmake/pch.hpp")
+
+# Asio's own sources gain nothing from our precompiled header and must see their macros first.
+set_source_files_properties("${PROJECT_SOURCE_DIR}/src/runtime/asio_impl.cpp" PROPERTIES
+  SKIP_PRECOMPILE_HEADERS ON)
+
+add_library(holdfast_internal INTERFACE)
+target_include_directories(holdfast_internal INTERFACE "${PROJECT_SOURCE_DIR}/src")
+target_compile_definitions(holdfast_internal INTERFACE ${HOLDFAST_DEFINITIONS})
+target_link_libraries(holdfast_internal INTERFACE holdfast ${HOLDFAST_LINKS})

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # Everyday commands. `make help` lists them.
 
 PREFIX ?= /usr/local

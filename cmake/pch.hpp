@@ -2,6 +2,8 @@
 // Precompiled for the library. A speed-up only: every file still includes what it uses.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -28,5 +30,3 @@
 #include <utility>
 #include <variant>
 #include <vector>
-
-#include <fmt/format.h>

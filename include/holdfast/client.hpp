@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/error.hpp>
+#include <holdfast/lease.hpp>
+#include <holdfast/locks.hpp>
+#include <holdfast/options.hpp>
+#include <holdfast/view.hpp>
+
+#include <functional>
+#include <memory>
+#include <source_location>
+#include <span>
+#include <stop_token>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace holdfast {
+
+namespace client {
+class Core;
+}
+
+// A connection to a store. Cheap to copy (copies share the connection), usable from any thread.
+// Leases keep what they need of it alive. After fork() the child must open its own: a client that
+// was opened before answers `unavailable` there, and its leases are left to the parent.
+class Client {
+ public:
+  explicit Client(std::shared_ptr<client::Core> core) noexcept : core_(std::move(core)) {}
+
+  Mutex mutex(std::string_view name, Order order = Order::automatic) const;
+  Reentrant reentrant(std::string_view name, Order order = Order::automatic) const;
+  ReadWrite read_write(std::string_view name, Order order = Order::automatic) const;
+  // Everybody who uses the name must say the same number of permits.
+  Semaphore semaphore(std::string_view name, std::uint32_t permits,
+                      Order order = Order::automatic) const;
+  Election election(std::string_view name) const;
+
+  // Mutexes on all the names, or on none of them. They are taken in sorted order, so that two
+  // callers never wait for each other; options.wait covers them together. Errors as acquire.
+  Result<std::vector<Lease>> acquire_all(
+      std::span<const std::string_view> names, AcquireOptions options = {},
+      std::stop_token stop = {},
+      std::source_location where = std::source_location::current()) const;
+
+  // Runs `work(lease)` under a mutex and releases it afterwards, also when `work` throws. Nothing
+  // runs without the lock. The result is Result<R> for a work that returns R, Result<void> for
+  // void, and R itself where R is already a Result.
+  template <typename Work>
+  auto with_lock(std::string_view name, AcquireOptions options, Work&& work,
+                 std::stop_token stop = {},
+                 std::source_location where = std::source_location::current()) const;
+
+  // Takes over a lease whose owner is known, in order to release or extend it from another process
+  // than the one that acquired it. Covers everything that owner holds of the name. Not renewed.
+  // Errors: not_held, not_owner, bad_input, unavailable.
+  Result<Lease> adopt(std::string_view name, std::string_view owner) const;
+
+  // Takes the lock away from whoever holds it, raises the fence, and serves the next in line. The
+  // holders learn at their next renewal at the latest: a fenced resource refuses them before that.
+  // Returns how many leases ended. The reason is for the log. Errors: not_held, bad_input.
+  Result<std::uint32_t> force_release(std::string_view name, std::string_view reason) const;
+
+  // The lock as the store sees it. A lock that nobody holds or waits for has no holders or waiters.
+  Result<LockView> inspect(std::string_view name) const;
+  // Locks that somebody holds or waits for, in the order of the store, page by page.
+  Result<LockPage> list(ListOptions options = {}) const;
+
+ private:
+  std::shared_ptr<client::Core> core_;
+};
+
+// Opens a store by URL: "memory:" (this process), "memory:NAME" (shared by every client of this
+// process that uses the same name), "file:" (this machine, the user's own default path),
+// "file:/some/folder?durable=yes". Errors: bad_input, unsupported, unavailable.
+Result<Client> open(std::string_view url);
+
+template <typename Work>
+auto Client::with_lock(std::string_view name, AcquireOptions options, Work&& work,
+                       std::stop_token stop, std::source_location where) const {
+  using R = std::invoke_result_t<Work, const Lease&>;
+  if constexpr (requires(R r) { r.has_value(); requires std::is_same_v<typename R::error_type, Error>; }) {
+    auto lease = mutex(name).acquire(options, std::move(stop), where);
+    if (!lease) return R(std::unexpected(std::move(lease.error())));
+    return R(std::invoke(std::forward<Work>(work), std::as_const(*lease)));
+  } else if constexpr (std::is_void_v<R>) {
+    auto lease = mutex(name).acquire(options, std::move(stop), where);
+    if (!lease) return Result<void>(std::unexpected(std::move(lease.error())));
+    std::invoke(std::forward<Work>(work), std::as_const(*lease));
+    return Result<void>();
+  } else {
+    auto lease = mutex(name).acquire(options, std::move(stop), where);
+    if (!lease) return Result<R>(std::unexpected(std::move(lease.error())));
+    return Result<R>(std::invoke(std::forward<Work>(work), std::as_const(*lease)));
+  }
+}
+
+}  // namespace holdfast

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything a program needs. The Asio adapter is separate: holdfast/asio/awaitable.hpp.
+#pragma once
+
+#include <holdfast/client.hpp>
+#include <holdfast/error.hpp>
+#include <holdfast/lease.hpp>
+#include <holdfast/locks.hpp>
+#include <holdfast/names.hpp>
+#include <holdfast/options.hpp>
+#include <holdfast/task.hpp>
+#include <holdfast/view.hpp>

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an observer may see of a lock: who holds it, since when, who waits. Never an owner token.
+#pragma once
+
+#include <holdfast/names.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace holdfast {
+
+using Micros = std::chrono::microseconds;
+
+// Permits that no number reaches: a writer takes all of them, readers share them.
+inline constexpr std::uint32_t all_permits = UINT32_MAX;
+
+enum class Kind : std::uint8_t { mutex = 1, reentrant, read_write, semaphore, election };
+
+// automatic: fifo where the store can, else barging. Only an explicit fifo is refused by a store
+// that cannot keep a queue.
+enum class Order : std::uint8_t { automatic = 0, fifo, barging };
+
+// Host, pid and program are the same for every lock of a process, so they are shared.
+struct ProcessInfo {
+  std::string host;
+  std::string program;
+  std::int64_t pid = 0;
+  friend bool operator==(const ProcessInfo&, const ProcessInfo&) = default;
+};
+
+// What a holder or waiter says of itself. All of it together is at most max_metadata_bytes.
+struct Metadata {
+  std::shared_ptr<const ProcessInfo> process;  // may be null
+  std::string source;                          // "report.cpp:42", where acquire was called
+  std::string note;                            // free text of the caller
+  std::string value;                           // what the leader of an election publishes
+};
+
+inline constexpr std::size_t max_metadata_bytes = 4096;
+
+struct HolderView {
+  Fence fence = 0;
+  std::uint32_t permits = all_permits;  // all_permits: exclusive
+  bool claimed = false;                 // handed over, not yet confirmed by its new holder
+  Micros remaining{};
+  Micros held_for{};
+  std::shared_ptr<const Metadata> metadata;  // may be null
+};
+
+struct WaiterView {
+  std::uint32_t permits = all_permits;
+  Micros waiting_for{};
+  std::shared_ptr<const Metadata> metadata;  // may be null
+};
+
+struct LockView {
+  std::string name;
+  Kind kind = Kind::mutex;
+  std::uint32_t capacity = 0;  // all_permits: no limit (mutex and read-write)
+  Order order = Order::fifo;
+  std::vector<HolderView> holders;
+  std::vector<WaiterView> waiters;  // next in line first
+};
+
+// One page of a listing. An empty `next` means that this was the last one.
+struct LockPage {
+  std::vector<LockView> locks;
+  std::string next;
+};
+
+}  // namespace holdfast

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What can be asked of a lock, and what it can answer. Repeating any command is harmless.
+#pragma once
+
+#include "model/lock_state.hpp"
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace holdfast::model {
+
+struct Acquire {
+  OwnerId owner;
+  RequestId request{};
+  std::uint32_t permits = all_permits;
+  Micros ttl{};
+  bool wait = false;        // join the queue if it cannot be had at once
+  std::uint64_t place = 0;  // the place told by an earlier Queued: a waiter gets it back
+  Micros claim = limits::default_claim;
+  // Changes the permits of this hold of the same owner (upgrade, downgrade) instead of adding one.
+  // The hold keeps its request; `request` only names the wait.
+  RequestId converts{};
+  ProcessId process{};
+  MetadataPtr metadata;
+};
+
+// RequestId::any renews everything that the owner holds. A renewal never shortens a lease: a late
+// duplicate of an older, shorter one would cut a lease its holder still believes in.
+struct Renew {
+  OwnerId owner;
+  RequestId request{};
+  Micros ttl{};
+};
+
+// Also leaves the queue, so the same command cancels a wait whatever became of it.
+struct Release {
+  OwnerId owner;
+  RequestId request{};
+};
+
+struct Inspect {
+  // With an owner, the answer says what that owner holds.
+  std::optional<OwnerId> owner;
+};
+
+struct ForceRelease {};
+
+struct LockCommand {
+  LockSpec spec;
+  std::variant<Acquire, Renew, Release, Inspect, ForceRelease> verb;
+};
+
+struct Granted {
+  Fence fence = 0;
+  Micros remaining{};
+};
+struct Busy {
+  Micros retry_after{};             // until the lease in the way ends, if nobody renews it
+  std::uint32_t holder_count = 0;
+  std::vector<HolderView> holders;  // the first few
+};
+struct Queued {
+  std::uint64_t place = 0;
+  std::uint32_t ahead = 0;
+  Micros retry_after{};
+};
+struct Released {};
+struct NotHeld {};
+struct NotOwner {};
+struct Forced {
+  Fence fence = 0;
+  std::uint32_t count = 0;
+};
+struct Seen {
+  LockView lock;
+  std::optional<Granted> mine;  // the newest hold of Inspect::owner
+};
+// The command breaks a rule that only the state could tell: spec_mismatch, limit_reached.
+struct Refused {
+  Error error;
+};
+
+using LockOutcome =
+    std::variant<Granted, Busy, Queued, Released, NotHeld, NotOwner, Forced, Seen, Refused>;
+
+// A message to a waiter's process. With a grant it is the lock itself (a claim, to be confirmed);
+// without one it is a hint to ask again.
+struct Grant {
+  Fence fence = 0;
+  StoreTime at{};
+  Micros lease{};
+};
+struct Message {
+  ProcessId process{};
+  OwnerId owner;
+  RequestId request{};
+  std::optional<Grant> grant;
+};
+
+}  // namespace holdfast::model

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The moves that every command is made of: what time ends, who fits, and who is next.
+#pragma once
+
+#include "model/step.hpp"
+
+namespace holdfast::model {
+
+// Removes what time has ended. A claim that lapsed says that its process does not listen: its
+// other waiters go too, and return to their places by their next check.
+void expire(LockState& state, StoreTime now);
+
+// Whether the lock has room for this request, whoever waits. `converts` is the hold it replaces.
+bool fits(const LockState& state, const OwnerId& owner, std::uint32_t permits, RequestId converts);
+
+// Serves the head of the queue as far as the lock has room, passing over processes that cannot be
+// reached. `caller` is the waiter whose own command this is: it needs no message and no claim.
+// In a barging lock nobody is granted anything: the head is told to try.
+void hand_over(LockState& state, World& world, const Acquire* caller);
+
+Hold* find_hold(LockState& state, const OwnerId& owner, RequestId request);
+std::map<std::uint64_t, Waiter>::iterator find_waiter(LockState& state, const OwnerId& owner,
+                                                      RequestId request);
+
+// Adds a lease to the state and returns it. A re-entry shares the fence of its owner's first one.
+Hold& grant(LockState& state, const Waiter& to, Micros lease, World& world);
+
+// A lease never becomes shorter.
+void extend(Hold& hold, Micros ttl, StoreTime now);
+
+Granted granted(const Hold& hold, StoreTime now);
+
+}  // namespace holdfast::model

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/step.hpp"
+
+#include "model/invariants.hpp"
+#include "model/queue.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <type_traits>
+#include <utility>
+
+namespace holdfast::model {
+
+namespace {
+
+constexpr std::size_t max_holders_shown = 4;
+
+HolderView holder_view(const Hold& hold, StoreTime now) {
+  return {.fence = hold.fence,
+          .permits = hold.permits,
+          .claimed = hold.claimed,
+          .remaining = hold.expires - now,
+          .held_for = now - hold.since,
+          .metadata = hold.metadata};
+}
+
+// When the lease in the way ends by itself: the last one for a request that needs all permits,
+// the first one for any other.
+Micros until_room(const LockState& state, std::uint32_t permits, StoreTime now) {
+  if (state.holds.empty()) return Micros::zero();
+  const auto sooner = [](const Hold& a, const Hold& b) { return a.expires < b.expires; };
+  const auto [first, last] =
+      std::minmax_element(state.holds.begin(), state.holds.end(), sooner);
+  return (permits == all_permits ? last : first)->expires - now;
+}
+
+Busy busy(const LockState& state, const Acquire& wanted, StoreTime now) {
+  Busy outcome{.retry_after = until_room(state, wanted.permits, now),
+               .holder_count = static_cast<std::uint32_t>(state.holds.size()),
+               .holders = {}};
+  for (const Hold& hold : state.holds) {
+    if (outcome.holders.size() == max_holders_shown) break;
+    outcome.holders.push_back(holder_view(hold, now));
+  }
+  return outcome;
+}
+
+LockOutcome not_yours(const LockState& state) {
+  if (state.holds.empty()) return NotHeld{};
+  return NotOwner{};
+}
+
+Refused refused(Errc code, const char* message) { return Refused{Error{code, message}}; }
+
+// A reader that meets a waiting writer stands back, or writers would starve. In a fifo lock the
+// queue sees to that.
+bool must_stand_back(const LockState& state, std::uint32_t permits) {
+  if (permits == all_permits) return false;
+  return std::any_of(state.queue.begin(), state.queue.end(),
+                     [](const auto& entry) { return entry.second.permits == all_permits; });
+}
+
+bool may_enter(const LockState& state, const Acquire& wanted) {
+  if (!fits(state, wanted.owner, wanted.permits, RequestId::any)) return false;
+  if (state.queue.empty()) return true;
+  if (state.spec.kind == Kind::reentrant && !state.holds.empty()) return true;
+  return state.spec.order == Order::barging && !must_stand_back(state, wanted.permits);
+}
+
+Waiter waiter_from(const Acquire& wanted, StoreTime now) {
+  return {.owner = wanted.owner,
+          .request = wanted.request,
+          .process = wanted.process,
+          .permits = wanted.permits,
+          .converts = wanted.converts,
+          .since = now,
+          .ttl = wanted.ttl,
+          .claim = wanted.claim,
+          .metadata = wanted.metadata};
+}
+
+std::uint64_t place_for(const LockState& state, const Acquire& wanted, World& world) {
+  if (wanted.converts != RequestId::any) return upgrader_place;
+  const bool returns_to_its_place = wanted.place != upgrader_place &&
+                                    world.minted_before(wanted.place) &&
+                                    !state.queue.contains(wanted.place);
+  return returns_to_its_place ? wanted.place : world.mint();
+}
+
+LockOutcome queued(LockState& state, const Acquire& wanted, StoreTime now) {
+  const auto mine = find_waiter(state, wanted.owner, wanted.request);
+  assert(mine != state.queue.end());
+  return Queued{
+      .place = mine->first,
+      .ahead = static_cast<std::uint32_t>(std::distance(state.queue.begin(), mine)),
+      .retry_after = until_room(state, wanted.permits, now)};
+}
+
+LockOutcome join_queue(LockState& state, const Acquire& wanted, World& world) {
+  if (find_waiter(state, wanted.owner, wanted.request) == state.queue.end()) {
+    if (state.queue.size() >= limits::max_waiters) {
+      return refused(Errc::limit_reached, "max_waiters: 16384 waiters on one lock are the limit");
+    }
+    state.queue.emplace(place_for(state, wanted, world), waiter_from(wanted, world.now()));
+  }
+  state.queue_expires = world.now() + limits::queue_ttl;
+  hand_over(state, world, &wanted);
+  const RequestId held_as = wanted.converts == RequestId::any ? wanted.request : wanted.converts;
+  if (find_waiter(state, wanted.owner, wanted.request) == state.queue.end()) {
+    return granted(*find_hold(state, wanted.owner, held_as), world.now());
+  }
+  return queued(state, wanted, world.now());
+}
+
+LockOutcome enter(LockState& state, const Acquire& wanted, World& world) {
+  if (state.holds.size() >= limits::max_holders) {
+    return refused(Errc::limit_reached, "max_holders: 16384 leases on one lock are the limit");
+  }
+  if (!state.queue.empty()) {
+    const auto mine = find_waiter(state, wanted.owner, wanted.request);
+    if (mine != state.queue.end()) state.queue.erase(mine);
+  }
+  return granted(grant(state, waiter_from(wanted, world.now()), wanted.ttl, world), world.now());
+}
+
+LockOutcome upgrade_or_wait(LockState& state, const Acquire& wanted, World& world) {
+  const auto upgrader = state.queue.find(upgrader_place);
+  const bool another_waits = upgrader != state.queue.end() &&
+                             (upgrader->second.request != wanted.request ||
+                              upgrader->second.owner != wanted.owner);
+  // Two upgraders would each wait for the other's shared lease to end.
+  if (another_waits) return busy(state, wanted, world.now());
+  const bool alone = fits(state, wanted.owner, wanted.permits, wanted.converts);
+  if (!alone && !wanted.wait) return busy(state, wanted, world.now());
+  return join_queue(state, wanted, world);
+}
+
+// The hold keeps its request, so its renewals go on undisturbed, and a repeated conversion is
+// known by its result.
+LockOutcome convert(LockState& state, const Acquire& wanted, World& world) {
+  Hold* hold = find_hold(state, wanted.owner, wanted.converts);
+  if (!hold) return not_yours(state);
+  hold->claimed = false;
+  if (hold->permits != wanted.permits && wanted.permits == all_permits) {
+    return upgrade_or_wait(state, wanted, world);
+  }
+  hold->permits = wanted.permits;
+  return granted(*hold, world.now());
+}
+
+// A repeated request is a retry, not a second hold: it is told what is left of the first. A claim
+// is confirmed by it and becomes a full lease.
+LockOutcome repeated(Hold& hold, const Acquire& wanted, StoreTime now) {
+  if (hold.claimed) extend(hold, wanted.ttl, now);
+  hold.claimed = false;
+  return granted(hold, now);
+}
+
+LockOutcome apply(LockState& state, const LockSpec& spec, const Acquire& wanted, World& world) {
+  if (state.idle()) {
+    state.spec = spec;
+    if (spec.order == Order::automatic) state.spec.order = Order::fifo;
+  } else if (!agree(state.spec, spec)) {
+    return refused(Errc::spec_mismatch,
+                   "the name is in use as another kind of lock, with another capacity or order");
+  }
+  if (Hold* mine = find_hold(state, wanted.owner, wanted.request)) {
+    return repeated(*mine, wanted, world.now());
+  }
+  if (wanted.converts != RequestId::any) return convert(state, wanted, world);
+  if (may_enter(state, wanted)) return enter(state, wanted, world);
+  if (wanted.wait) return join_queue(state, wanted, world);
+  // A try that meets a free lock with a queue hands over before it answers, or the lock would
+  // stay idle until the next check of a waiter.
+  hand_over(state, world, nullptr);
+  if (may_enter(state, wanted)) return enter(state, wanted, world);
+  return busy(state, wanted, world.now());
+}
+
+LockOutcome apply(LockState& state, const LockSpec&, const Renew& wanted, World& world) {
+  std::optional<Granted> newest;
+  for (Hold& hold : state.holds) {
+    const bool meant = wanted.request == RequestId::any || hold.request == wanted.request;
+    if (!meant || hold.owner != wanted.owner) continue;
+    extend(hold, wanted.ttl, world.now());
+    hold.ttl = wanted.ttl;
+    hold.claimed = false;
+    newest = granted(hold, world.now());
+  }
+  if (newest) return *newest;
+  return not_yours(state);
+}
+
+LockOutcome apply(LockState& state, const LockSpec&, const Release& wanted, World&) {
+  const auto meant = [&](const auto& entry) {
+    const bool same = wanted.request == RequestId::any || entry.request == wanted.request;
+    return same && entry.owner == wanted.owner;
+  };
+  const auto kept = std::remove_if(state.holds.begin(), state.holds.end(), meant);
+  const bool held = kept != state.holds.end();
+  state.holds.erase(kept, state.holds.end());
+  const bool waited = !state.queue.empty() && std::erase_if(state.queue, [&](const auto& entry) {
+                        return meant(entry.second);
+                      }) > 0;
+  if (held || waited) return Released{};
+  return not_yours(state);
+}
+
+LockOutcome apply(LockState& state, const LockSpec&, const ForceRelease&, World& world) {
+  if (state.holds.empty()) return NotHeld{};
+  // Minted although nobody gets it: whatever the ousted holders still do carries an older fence.
+  const Forced outcome{.fence = world.mint(),
+                       .count = static_cast<std::uint32_t>(state.holds.size())};
+  state.holds.clear();
+  return outcome;
+}
+
+// Looking changes nothing, not even what has expired.
+Seen inspect(const LockState& state, const Inspect& wanted, StoreTime now) {
+  Seen seen{.lock = view({}, state, now), .mine = std::nullopt};
+  for (const Hold& hold : state.holds) {
+    if (hold.owner == wanted.owner && hold.expires > now) seen.mine = granted(hold, now);
+  }
+  return seen;
+}
+
+}  // namespace
+
+LockOutcome step(LockState& state, const LockCommand& command, World& world) {
+  if (const auto* look = std::get_if<Inspect>(&command.verb)) {
+    return inspect(state, *look, world.now());
+  }
+  expire(state, world.now());
+  LockOutcome outcome = std::visit(
+      [&]<typename Verb>(const Verb& verb) -> LockOutcome {
+        if constexpr (std::is_same_v<Verb, Inspect>) std::unreachable();
+        else return apply(state, command.spec, verb, world);
+      },
+      command.verb);
+  // Whatever the command was: a lock that is free for the head of its queue is handed over.
+  hand_over(state, world, nullptr);
+  assert(!violated_invariant(state, world.now()));
+  return outcome;
+}
+
+LockView view(std::string_view name, const LockState& state, StoreTime now) {
+  LockView seen{.name = std::string(name),
+                .kind = state.spec.kind,
+                .capacity = state.spec.capacity,
+                .order = state.spec.order,
+                .holders = {},
+                .waiters = {}};
+  for (const Hold& hold : state.holds) {
+    if (hold.expires > now) seen.holders.push_back(holder_view(hold, now));
+  }
+  if (state.queue_expires <= now) return seen;
+  for (const auto& [place, waiter] : state.queue) {
+    seen.waiters.push_back({.permits = waiter.permits,
+                            .waiting_for = now - waiter.since,
+                            .metadata = waiter.metadata});
+  }
+  return seen;
+}
+
+bool forgettable(const LockState& state, StoreTime now) {
+  const bool waited_for = !state.queue.empty() && state.queue_expires > now;
+  return !waited_for && std::all_of(state.holds.begin(), state.holds.end(),
+                                    [now](const Hold& hold) { return hold.expires <= now; });
+}
+
+}  // namespace holdfast::model

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A store is a place where one step happens atomically. It knows machines, not kinds of lock; the
+// client knows kinds of lock, not stores.
+#pragma once
+
+#include <holdfast/task.hpp>
+
+#include "model/machine.hpp"
+#include "runtime/runtime.hpp"
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace holdfast::store {
+
+using runtime::LocalTime;
+
+struct Request {
+  LockName name;
+  model::Command command;
+  LocalTime deadline{};  // give up by then
+  std::stop_token stop{};  // give up as soon as this fires
+};
+
+struct Reply {
+  model::StoreTime at{};  // the store's clock inside the step
+  model::Outcome outcome;
+};
+
+// Why a wait ended.
+struct Notice {
+  enum class Reason : std::uint8_t {
+    hint,      // ask again: something changed, or the subscription was confirmed anew
+    granted,   // the hand-over came with it, see `grant`
+    deadline,  // nothing came
+    poked,     // poke() was called
+  };
+  Reason reason = Reason::hint;
+  model::Grant grant{};
+};
+
+// A waiter's ear. It hears everything from its making on, so it is made before the Acquire that
+// queues; what is said between two calls of `next` is kept. Single consumer.
+class Listening {
+ public:
+  virtual ~Listening() = default;
+  // What the waiter puts into Acquire::process.
+  virtual model::ProcessId process() const = 0;
+  virtual Task<Notice> next(LocalTime deadline) = 0;
+  // Ends `next` now, or the coming one. From any thread.
+  virtual void poke() = 0;
+};
+
+struct ListRequest {
+  model::Machine machine = model::Machine::lock;
+  std::string prefix;
+  std::string cursor;
+  std::uint32_t limit = 100;
+  LocalTime deadline{};
+};
+
+struct Capabilities {
+  bool queues = true;  // keeps waiters in order and notifies them; else clients ask again
+};
+
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  // One atomic step. Errors: unavailable (surely nothing happened), outcome_unknown (it may have),
+  // bad_input, cancelled (request.stop fired and surely nothing happened).
+  virtual Task<Result<Reply>> apply(Request request) = 0;
+
+  // Errors: unavailable, limit_reached.
+  virtual Result<std::unique_ptr<Listening>> listen(const LockName& name, const OwnerId& owner,
+                                                    model::RequestId request) = 0;
+
+  virtual Task<Result<LockPage>> list(ListRequest request) = 0;
+
+  // Refuses, with the reason, what this store cannot do soundly. Asked when a lock is made.
+  virtual Result<void> supports(const model::LockSpec& spec) const = 0;
+
+  virtual Capabilities capabilities() const = 0;
+
+  // For messages: the URL without secrets.
+  virtual std::string describe() const = 0;
+};
+
+}  // namespace holdfast::store

@@ -34,7 +34,7 @@ asan: ## Run every test under the address and undefined-behaviour sanitizers
 	ctest --preset asan --parallel $(JOBS)
 
 tsan: ## Run every test under the thread sanitizer
-	@tools/install_packages build test tidy
+	@tools/install_packages build test
 	@$(call build,tsan)
 	ctest --preset tsan --parallel $(JOBS)
 

@@ -12,17 +12,20 @@ namespace holdfast::store {
 
 class Mailbox {
  public:
-  // A grant that nobody here waits for any more.
+  // Told of a grant that nobody here waits for any more, in order to give it back. Called on the
+  // runtime's own thread, possibly while the store goes away: capture it weakly.
   using Unwanted = std::function<void(const LockName&, const OwnerId&, model::RequestId)>;
 
-  Mailbox(std::shared_ptr<runtime::Runtime> runtime, Unwanted unwanted);
+  explicit Mailbox(std::shared_ptr<runtime::Runtime> runtime);
   ~Mailbox();
 
-  std::unique_ptr<Listening> listen(const LockName& name, const OwnerId& owner,
-                                    model::RequestId request, model::ProcessId process);
+  // Once, before the first message.
+  void on_unwanted(Unwanted unwanted);
 
-  // Wakes the waiter, possibly resuming it inside this call: hold no lock of yours. A grant that
-  // finds nobody is reported as unwanted, from the runtime's own thread.
+  std::unique_ptr<Listening> listen(model::RequestId request, model::ProcessId process);
+  bool hears(model::RequestId request) const;
+
+  // Wakes the waiter, possibly resuming it inside this call: hold no lock of yours.
   void deliver(const LockName& name, const model::Message& message);
   // A hint by request alone, for stores whose messages carry no more.
   void hint(model::RequestId request);

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/memory/memory_store.hpp"
+
+#include "backends/memory/shard.hpp"
+#include "runtime/spawn.hpp"
+#include "store/mailbox.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+
+namespace holdfast::backends::memory {
+
+namespace {
+
+using store::Reply;
+using store::Request;
+
+constexpr std::size_t shard_count = 64;
+
+model::StoreTime store_time(runtime::LocalTime now) {
+  return model::StoreTime(std::chrono::floor<Micros>(now.time_since_epoch()));
+}
+
+// A waiter is its own process here: one thread that does not come says nothing about the others.
+model::ProcessId process_of(model::RequestId request) {
+  return model::ProcessId{std::to_underlying(request)};
+}
+
+class MemoryWorld final : public model::World {
+ public:
+  // The counter cannot be lost while the store lives, so its floor was set once, at the start.
+  MemoryWorld(runtime::LocalTime now, model::FenceCounter& fences, const store::Mailbox& mailbox)
+      : World(store_time(now), 0, fences), mailbox_(mailbox) {}
+  bool reachable(model::ProcessId process) override {
+    return mailbox_.hears(model::RequestId{std::to_underlying(process)});
+  }
+
+ private:
+  const store::Mailbox& mailbox_;
+};
+
+// "<shard>/<name>": where a listing goes on.
+struct Position {
+  std::size_t shard = 0;
+  std::string_view after;
+};
+
+Result<Position> parse_cursor(std::string_view cursor) {
+  if (cursor.empty()) return Position{};
+  Position position;
+  const char* end = cursor.data() + cursor.size();
+  const auto [rest, failed] = std::from_chars(cursor.data(), end, position.shard);
+  if (failed != std::errc{} || rest == end || *rest != '/' || position.shard >= shard_count) {
+    return fail(Errc::bad_input, "cursor: must be the `next` of an earlier page");
+  }
+  position.after = std::string_view(rest + 1, end);
+  return position;
+}
+
+class MemoryStore final : public store::Store,
+                          public std::enable_shared_from_this<MemoryStore> {
+ public:
+  explicit MemoryStore(std::shared_ptr<runtime::Runtime> runtime)
+      : runtime_(std::move(runtime)), mailbox_(runtime_) {
+    fences_.next(runtime::wall_clock_us());
+  }
+
+  void give_back_what_nobody_wants() {
+    mailbox_.on_unwanted([weak = weak_from_this()](const LockName& name, const OwnerId& owner,
+                                                   model::RequestId request) {
+      if (const auto store = weak.lock()) store->give_back(name, owner, request);
+    });
+  }
+
+  Task<Result<Reply>> apply(Request request) override {
+    return Task<Result<Reply>>(apply_now(std::move(request)));
+  }
+
+  Result<std::unique_ptr<store::Listening>> listen(const LockName&, const OwnerId&,
+                                                   model::RequestId request) override {
+    return mailbox_.listen(request, process_of(request));
+  }
+
+  Task<Result<LockPage>> list(store::ListRequest request) override {
+    return Task<Result<LockPage>>(list_now(request));
+  }
+
+  Result<void> supports(const model::LockSpec&) const override { return {}; }
+  store::Capabilities capabilities() const override { return {.queues = true}; }
+  std::string describe() const override { return "memory:"; }
+
+ private:
+  Result<Reply> apply_now(Request&& request);
+  Result<LockPage> list_now(const store::ListRequest& request) const;
+  void give_back(const LockName& name, const OwnerId& owner, model::RequestId request);
+  Shard& shard_of(const LockName& name) {
+    return shards_[std::hash<std::string>{}(name.str()) >> 7 & (shard_count - 1)];
+  }
+
+  const std::shared_ptr<runtime::Runtime> runtime_;
+  store::Mailbox mailbox_;
+  model::FenceCounter fences_;
+  std::array<Shard, shard_count> shards_;
+};
+
+Result<Reply> MemoryStore::apply_now(Request&& request) {
+  const auto& command = std::get<model::LockCommand>(request.command);
+  if (auto allowed = model::admissible(command); !allowed) {
+    return std::unexpected(std::move(allowed.error()));
+  }
+  MemoryWorld world(runtime_->now(), fences_, mailbox_);
+  Shard& shard = shard_of(request.name);
+  Reply reply{.at = world.now(), .outcome = shard.apply(request.name, command, world)};
+  for (const auto& message : world.messages) mailbox_.deliver(request.name, message);
+  return reply;
+}
+
+Result<LockPage> MemoryStore::list_now(const store::ListRequest& request) const {
+  auto position = parse_cursor(request.cursor);
+  if (!position) return std::unexpected(std::move(position.error()));
+  const auto now = store_time(runtime_->now());
+  LockPage page;
+  for (std::size_t i = position->shard; i < shard_count; ++i) {
+    const std::string_view after = i == position->shard ? position->after : std::string_view{};
+    const std::size_t room = request.limit - page.locks.size();
+    const bool more_here = shards_[i].list(request.prefix, after, room, now, page.locks);
+    if (page.locks.size() < request.limit) continue;
+    if (more_here || i + 1 < shard_count) {
+      page.next = more_here ? fmt::format("{}/{}", i, page.locks.back().name)
+                            : fmt::format("{}/", i + 1);
+    }
+    break;
+  }
+  return page;
+}
+
+void MemoryStore::give_back(const LockName& name, const OwnerId& owner, model::RequestId request) {
+  model::LockCommand release{.spec = {}, .verb = model::Release{owner, request}};
+  (void)apply_now(Request{.name = name, .command = std::move(release)});
+}
+
+}  // namespace
+
+std::shared_ptr<store::Store> make_memory_store(std::shared_ptr<runtime::Runtime> runtime) {
+  auto store = std::make_shared<MemoryStore>(std::move(runtime));
+  store->give_back_what_nobody_wants();
+  return store;
+}
+
+std::shared_ptr<store::Store> shared_memory_store(const std::string& name,
+                                                  std::shared_ptr<runtime::Runtime> runtime) {
+  static std::mutex mutex;
+  static std::unordered_map<std::string, std::weak_ptr<store::Store>> stores;
+  const std::lock_guard lock(mutex);
+  auto store = stores[name].lock();
+  if (!store) stores[name] = store = make_memory_store(std::move(runtime));
+  return store;
+}
+
+}  // namespace holdfast::backends::memory

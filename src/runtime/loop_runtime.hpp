@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/runtime.hpp"
+#include "runtime/timer_heap.hpp"
+
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/posix/stream_descriptor.hpp>
+
+#include <mutex>
+#include <thread>
+
+namespace holdfast::runtime {
+
+// One thread around an io_context, with every timer behind one timerfd on CLOCK_BOOTTIME. Stores
+// that talk to a network put their sockets on the same context.
+class LoopRuntime final : public Runtime {
+ public:
+  LoopRuntime();
+  LoopRuntime(const LoopRuntime&) = delete;
+  LoopRuntime& operator=(const LoopRuntime&) = delete;
+  ~LoopRuntime() override;
+
+  LocalTime now() const override { return LocalClock::now(); }
+  void post(Job job) override;
+  TimerId schedule(LocalTime when, Job job) override;
+  bool cancel(TimerId timer) override;
+  std::uint64_t random() override;
+  bool on_own_thread() const override;
+
+  boost::asio::io_context& context() { return context_; }
+
+ private:
+  void wait_for_alarm();
+  void ring();
+
+  boost::asio::io_context context_{1};
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  boost::asio::posix::stream_descriptor alarm_;
+
+  std::mutex mutex_;
+  TimerHeap timers_;                       // guarded by mutex_
+  LocalTime alarm_at_ = LocalTime::max();  // guarded by mutex_
+
+  const std::uint32_t generation_;
+  std::thread thread_;
+};
+
+}  // namespace holdfast::runtime

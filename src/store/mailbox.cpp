@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store/mailbox.hpp"
+
+#include "runtime/event.hpp"
+
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace holdfast::store {
+
+namespace {
+
+// What one waiter has been told and not yet read.
+class Ear {
+ public:
+  explicit Ear(std::shared_ptr<runtime::Runtime> runtime) : event_(std::move(runtime)) {}
+
+  void tell(Notice notice) {
+    {
+      const std::lock_guard lock(mutex_);
+      // A hint behind a grant adds nothing; a grant replaces whatever was there.
+      const bool outranked = pending_ && pending_->reason == Notice::Reason::granted &&
+                             notice.reason == Notice::Reason::hint;
+      if (notice.reason == Notice::Reason::poked) poked_ = true;
+      else if (!outranked) pending_ = notice;
+    }
+    event_.notify();
+  }
+
+  std::optional<Notice> take() {
+    const std::lock_guard lock(mutex_);
+    if (pending_) return std::exchange(pending_, std::nullopt);
+    if (std::exchange(poked_, false)) return Notice{Notice::Reason::poked, {}};
+    return std::nullopt;
+  }
+
+  runtime::Event& event() { return event_; }
+
+ private:
+  runtime::Event event_;
+  std::mutex mutex_;
+  std::optional<Notice> pending_;
+  bool poked_ = false;
+};
+
+}  // namespace
+
+struct Mailbox::Shared {
+  std::shared_ptr<runtime::Runtime> runtime;
+  Unwanted unwanted;
+  std::mutex mutex;
+  std::unordered_map<model::RequestId, std::shared_ptr<Ear>> ears;  // guarded by mutex
+
+  std::shared_ptr<Ear> find(model::RequestId request) {
+    const std::lock_guard lock(mutex);
+    const auto found = ears.find(request);
+    return found == ears.end() ? nullptr : found->second;
+  }
+};
+
+namespace {
+
+Task<Notice> wait_for_notice(std::shared_ptr<Ear> ear, LocalTime deadline) {
+  while (true) {
+    if (auto notice = ear->take()) co_return *notice;
+    const bool notified = co_await ear->event().wait_until(deadline);
+    if (!notified) co_return ear->take().value_or(Notice{Notice::Reason::deadline, {}});
+  }
+}
+
+template <typename Shared>
+class MailboxListening final : public Listening {
+ public:
+  MailboxListening(std::shared_ptr<Shared> shared, model::RequestId request,
+                   model::ProcessId process)
+      : shared_(std::move(shared)),
+        request_(request),
+        process_(process),
+        ear_(std::make_shared<Ear>(shared_->runtime)) {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->ears.insert_or_assign(request_, ear_);
+  }
+
+  ~MailboxListening() override {
+    const std::lock_guard lock(shared_->mutex);
+    const auto found = shared_->ears.find(request_);
+    if (found != shared_->ears.end() && found->second == ear_) shared_->ears.erase(found);
+  }
+
+  model::ProcessId process() const override { return process_; }
+
+  Task<Notice> next(LocalTime deadline) override {
+    if (auto notice = ear_->take()) return Task<Notice>(*notice);
+    return wait_for_notice(ear_, deadline);
+  }
+
+  void poke() override { ear_->tell({Notice::Reason::poked, {}}); }
+
+ private:
+  std::shared_ptr<Shared> shared_;
+  model::RequestId request_;
+  model::ProcessId process_;
+  std::shared_ptr<Ear> ear_;
+};
+
+}  // namespace
+
+Mailbox::Mailbox(std::shared_ptr<runtime::Runtime> runtime)
+    : shared_(std::make_shared<Shared>()) {
+  shared_->runtime = std::move(runtime);
+}
+
+Mailbox::~Mailbox() = default;
+
+void Mailbox::on_unwanted(Unwanted unwanted) { shared_->unwanted = std::move(unwanted); }
+
+std::unique_ptr<Listening> Mailbox::listen(model::RequestId request, model::ProcessId process) {
+  return std::make_unique<MailboxListening<Shared>>(shared_, request, process);
+}
+
+bool Mailbox::hears(model::RequestId request) const { return shared_->find(request) != nullptr; }
+
+void Mailbox::deliver(const LockName& name, const model::Message& message) {
+  const auto ear = shared_->find(message.request);
+  if (ear && message.grant) return ear->tell({Notice::Reason::granted, *message.grant});
+  if (ear) return ear->tell({Notice::Reason::hint, {}});
+  if (!message.grant) return;
+  // Not from here: the release may hand over to the next unwanted one, and so on, ever deeper.
+  shared_->runtime->post([weak = std::weak_ptr(shared_), name, message] {
+    if (const auto shared = weak.lock()) shared->unwanted(name, message.owner, message.request);
+  });
+}
+
+void Mailbox::hint(model::RequestId request) {
+  if (const auto ear = shared_->find(request)) ear->tell({Notice::Reason::hint, {}});
+}
+
+void Mailbox::hint_all() {
+  std::vector<std::shared_ptr<Ear>> everybody;
+  {
+    const std::lock_guard lock(shared_->mutex);
+    for (const auto& [request, ear] : shared_->ears) everybody.push_back(ear);
+  }
+  for (const auto& ear : everybody) ear->tell({Notice::Reason::hint, {}});
+}
+
+}  // namespace holdfast::store

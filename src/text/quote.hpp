@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace holdfast::text {
+
+// What somebody typed, as it may stand in a message: in double quotes, at most 64 bytes of it, with
+// everything that is not printable ASCII written as \xNN, so that it cannot disturb a terminal.
+std::string quoted(std::string_view text);
+
+}  // namespace holdfast::text

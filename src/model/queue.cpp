@@ -10,7 +10,8 @@ namespace {
 bool is_upgrade(const Waiter& waiter) { return waiter.converts != RequestId::any; }
 
 bool is_callers(const Waiter& waiter, const Acquire* caller) {
-  return caller != nullptr && waiter.request == caller->request && waiter.owner == caller->owner;
+  return caller != nullptr && waiter.request == caller->request &&
+         waiter.converts == caller->converts && waiter.owner == caller->owner;
 }
 
 void drop_waiters_of(LockState& state, ProcessId process, const Acquire* caller) {
@@ -63,10 +64,10 @@ void expire(LockState& state, StoreTime now) {
   }
   state.holds.erase(std::remove_if(state.holds.begin(), state.holds.end(), ended),
                     state.holds.end());
+  drop_upgrade_without_its_hold(state);
 }
 
-bool fits(const LockState& state, const OwnerId& owner, std::uint32_t permits,
-          RequestId converts) {
+bool fits(const LockState& state, const OwnerId& owner, std::uint32_t permits, RequestId converts) {
   if (state.holds.empty()) return true;
   if (state.spec.kind == Kind::reentrant && state.holds.front().owner == owner) return true;
   std::uint64_t used = 0;

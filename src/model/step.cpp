@@ -29,8 +29,7 @@ HolderView holder_view(const Hold& hold, StoreTime now) {
 Micros until_room(const LockState& state, std::uint32_t permits, StoreTime now) {
   if (state.holds.empty()) return Micros::zero();
   const auto sooner = [](const Hold& a, const Hold& b) { return a.expires < b.expires; };
-  const auto [first, last] =
-      std::minmax_element(state.holds.begin(), state.holds.end(), sooner);
+  const auto [first, last] = std::minmax_element(state.holds.begin(), state.holds.end(), sooner);
   return (permits == all_permits ? last : first)->expires - now;
 }
 
@@ -51,6 +50,11 @@ LockOutcome not_yours(const LockState& state) {
 }
 
 Refused refused(Errc code, const char* message) { return Refused{Error{code, message}}; }
+
+// Two different wants under one request could not be told apart by their answers.
+Refused request_in_use() {
+  return refused(Errc::bad_input, "request: this one already holds or waits for something else");
+}
 
 // A reader that meets a waiting writer stands back, or writers would starve. In a fifo lock the
 // queue sees to that.
@@ -90,18 +94,20 @@ std::uint64_t place_for(const LockState& state, const Acquire& wanted, World& wo
 LockOutcome queued(LockState& state, const Acquire& wanted, StoreTime now) {
   const auto mine = find_waiter(state, wanted.owner, wanted.request);
   assert(mine != state.queue.end());
-  return Queued{
-      .place = mine->first,
-      .ahead = static_cast<std::uint32_t>(std::distance(state.queue.begin(), mine)),
-      .retry_after = until_room(state, wanted.permits, now)};
+  return Queued{.place = mine->first,
+                .ahead = static_cast<std::uint32_t>(std::distance(state.queue.begin(), mine)),
+                .retry_after = until_room(state, wanted.permits, now)};
 }
 
 LockOutcome join_queue(LockState& state, const Acquire& wanted, World& world) {
-  if (find_waiter(state, wanted.owner, wanted.request) == state.queue.end()) {
+  const auto mine = find_waiter(state, wanted.owner, wanted.request);
+  if (mine == state.queue.end()) {
     if (state.queue.size() >= limits::max_waiters) {
       return refused(Errc::limit_reached, "max_waiters: 16384 waiters on one lock are the limit");
     }
     state.queue.emplace(place_for(state, wanted, world), waiter_from(wanted, world.now()));
+  } else if (mine->second.converts != wanted.converts) {
+    return request_in_use();
   }
   state.queue_expires = world.now() + limits::queue_ttl;
   hand_over(state, world, &wanted);
@@ -125,9 +131,9 @@ LockOutcome enter(LockState& state, const Acquire& wanted, World& world) {
 
 LockOutcome upgrade_or_wait(LockState& state, const Acquire& wanted, World& world) {
   const auto upgrader = state.queue.find(upgrader_place);
-  const bool another_waits = upgrader != state.queue.end() &&
-                             (upgrader->second.request != wanted.request ||
-                              upgrader->second.owner != wanted.owner);
+  const bool another_waits =
+      upgrader != state.queue.end() &&
+      (upgrader->second.request != wanted.request || upgrader->second.owner != wanted.owner);
   // Two upgraders would each wait for the other's shared lease to end.
   if (another_waits) return busy(state, wanted, world.now());
   const bool alone = fits(state, wanted.owner, wanted.permits, wanted.converts);
@@ -164,15 +170,21 @@ LockOutcome apply(LockState& state, const LockSpec& spec, const Acquire& wanted,
     return refused(Errc::spec_mismatch,
                    "the name is in use as another kind of lock, with another capacity or order");
   }
-  if (Hold* mine = find_hold(state, wanted.owner, wanted.request)) {
-    return repeated(*mine, wanted, world.now());
+  Hold* mine = find_hold(state, wanted.owner, wanted.request);
+  if (wanted.converts != RequestId::any) {
+    if (mine && wanted.converts != wanted.request) return request_in_use();
+    return convert(state, wanted, world);
   }
-  if (wanted.converts != RequestId::any) return convert(state, wanted, world);
+  if (mine) return repeated(*mine, wanted, world.now());
   if (may_enter(state, wanted)) return enter(state, wanted, world);
   if (wanted.wait) return join_queue(state, wanted, world);
   // A try that meets a free lock with a queue hands over before it answers, or the lock would
   // stay idle until the next check of a waiter.
-  hand_over(state, world, nullptr);
+  hand_over(state, world, &wanted);
+  // The head may have been the caller itself, which waited before and only tries now.
+  if (Hold* served = find_hold(state, wanted.owner, wanted.request)) {
+    return granted(*served, world.now());
+  }
   if (may_enter(state, wanted)) return enter(state, wanted, world);
   return busy(state, wanted, world.now());
 }
@@ -200,8 +212,8 @@ LockOutcome apply(LockState& state, const LockSpec&, const Release& wanted, Worl
   const bool held = kept != state.holds.end();
   state.holds.erase(kept, state.holds.end());
   const bool waited = !state.queue.empty() && std::erase_if(state.queue, [&](const auto& entry) {
-                        return meant(entry.second);
-                      }) > 0;
+                                                return meant(entry.second);
+                                              }) > 0;
   if (held || waited) return Released{};
   return not_yours(state);
 }
@@ -233,8 +245,10 @@ LockOutcome step(LockState& state, const LockCommand& command, World& world) {
   expire(state, world.now());
   LockOutcome outcome = std::visit(
       [&]<typename Verb>(const Verb& verb) -> LockOutcome {
-        if constexpr (std::is_same_v<Verb, Inspect>) std::unreachable();
-        else return apply(state, command.spec, verb, world);
+        if constexpr (std::is_same_v<Verb, Inspect>)
+          std::unreachable();
+        else
+          return apply(state, command.spec, verb, world);
       },
       command.verb);
   // Whatever the command was: a lock that is free for the head of its queue is handed over.

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "support/model_world.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using model::LockSpec;
+
+TEST(StepRelease, ours_is_released_and_a_second_release_finds_nothing) {
+  ModelLock lock(LockSpec::mutex());
+  granted(lock.acquire({.owner = "anna"}));
+  must_be<model::Released>(lock.release("anna"));
+  must_be<model::NotHeld>(lock.release("anna"));
+  EXPECT_TRUE(lock.state.idle());
+}
+
+TEST(StepRelease, a_lease_that_ended_is_not_held) {
+  ModelLock lock(LockSpec::mutex());
+  granted(lock.acquire({.owner = "anna", .ttl = 1s}));
+  lock.pass(1s);
+  must_be<model::NotHeld>(lock.release("anna"));
+}
+
+TEST(StepRelease, what_another_holds_is_left_alone) {
+  ModelLock lock(LockSpec::mutex());
+  granted(lock.acquire({.owner = "ben"}));
+  must_be<model::NotOwner>(lock.release("anna"));
+  must_be<model::NotOwner>(lock.release("anna", 0));
+  EXPECT_EQ(holders(lock), Owners{"ben"});
+}
+
+TEST(StepRelease, a_late_release_of_an_older_request_does_not_end_the_newer_one) {
+  ModelLock lock(LockSpec::mutex());
+  granted(lock.acquire({.owner = "anna", .request = 1}));
+  must_be<model::Released>(lock.release("anna", 1));
+  granted(lock.acquire({.owner = "anna", .request = 2}));
+  must_be<model::NotOwner>(lock.release("anna", 1));
+  EXPECT_EQ(holders(lock), Owners{"anna"});
+}
+
+TEST(StepRelease, it_leaves_the_queue) {
+  ModelLock lock(LockSpec::mutex());
+  granted(lock.acquire({.owner = "anna"}));
+  queued(lock.acquire({.owner = "ben", .wait = true}));
+  must_be<model::Released>(lock.release("ben"));
+  EXPECT_TRUE(lock.state.queue.empty());
+  EXPECT_EQ(holders(lock), Owners{"anna"});
+}
+
+TEST(StepRelease, any_request_ends_all_holds_and_waits_of_the_owner_and_no_others) {
+  ModelLock lock(LockSpec::semaphore(2));
+  granted(lock.acquire({.owner = "anna", .request = 1}));
+  granted(lock.acquire({.owner = "ben", .request = 1}));
+  queued(lock.acquire({.owner = "anna", .request = 2, .wait = true}));
+  queued(lock.acquire({.owner = "ben", .request = 2, .permits = 2, .wait = true}));
+  must_be<model::Released>(lock.release("anna", 0));
+  EXPECT_EQ(holders(lock), Owners{"ben"});
+  EXPECT_EQ(waiters(lock), Owners{"ben"});
+}
+
+TEST(StepForceRelease, it_ends_every_lease_and_raises_the_fence) {
+  ModelLock lock(LockSpec::read_write());
+  granted(lock.acquire({.owner = "anna", .permits = 1}));
+  const auto last = granted(lock.acquire({.owner = "ben", .permits = 1}));
+  const auto forced = must_be<model::Forced>(lock.force_release());
+  EXPECT_EQ(forced.count, 2U);
+  EXPECT_GT(forced.fence, last.fence);
+  EXPECT_TRUE(lock.state.idle());
+  must_be<model::NotHeld>(lock.renew("anna"));
+  EXPECT_GT(granted(lock.acquire({.owner = "cleo"})).fence, forced.fence);
+}
+
+TEST(StepForceRelease, it_serves_the_next_in_line) {
+  ModelLock lock(LockSpec::mutex());
+  granted(lock.acquire({.owner = "anna"}));
+  queued(lock.acquire({.owner = "ben", .wait = true}));
+  const auto forced = must_be<model::Forced>(lock.force_release());
+  ASSERT_EQ(told(lock), Owners{"ben+"});
+  EXPECT_GT(lock.messages[0].grant->fence, forced.fence);
+  must_be<model::NotOwner>(lock.renew("anna"));
+}
+
+TEST(StepForceRelease, what_nobody_holds_is_not_held) {
+  ModelLock lock(LockSpec::mutex());
+  must_be<model::NotHeld>(lock.force_release());
+  granted(lock.acquire({.owner = "anna", .ttl = 1s}));
+  lock.pass(1s);
+  must_be<model::NotHeld>(lock.force_release());
+}
+
+TEST(StepForceRelease, it_needs_no_matching_spec) {
+  ModelLock lock(LockSpec::mutex());
+  granted(lock.acquire_as(LockSpec::semaphore(5), {.owner = "anna"}));
+  EXPECT_EQ(must_be<model::Forced>(lock.force_release()).count, 1U);
+}
+
+TEST(StepForceRelease, a_waiting_upgrade_goes_with_its_shared_hold) {
+  ModelLock lock(LockSpec::read_write());
+  granted(lock.acquire({.owner = "anna", .permits = 1}));
+  granted(lock.acquire({.owner = "ben", .permits = 1}));
+  queued(lock.acquire({.owner = "anna", .request = 2, .wait = true, .converts = 1}));
+  must_be<model::Forced>(lock.force_release());
+  EXPECT_TRUE(lock.state.idle());
+  EXPECT_TRUE(lock.messages.empty());
+}
+
+}  // namespace
+}  // namespace holdfast::test

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/json.hpp"
+
+#include "text/error_codes.hpp"
+#include "text/words.hpp"
+
+#include <boost/json/array.hpp>
+#include <boost/json/value.hpp>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <utility>
+
+namespace holdfast::text {
+namespace {
+
+namespace json = boost::json;
+using std::chrono::milliseconds;
+
+std::int64_t whole_ms(Micros duration) {
+  return std::chrono::floor<milliseconds>(duration).count();
+}
+
+// A store whose clock began again after a reboot may count from before its own beginning.
+Micros elapsed(Micros duration) { return std::max(duration, Micros::zero()); }
+
+json::value permits_value(std::uint32_t permits) {
+  if (permits == all_permits) return "all";
+  return permits;
+}
+
+bool is_exclusive(Kind kind, std::uint32_t permits) {
+  return permits == all_permits || kind == Kind::reentrant || kind == Kind::election;
+}
+
+std::string_view mode_word(Kind kind, std::uint32_t permits) {
+  return is_exclusive(kind, permits) ? "exclusive" : "shared";
+}
+
+json::value text_or_null(const std::string& text) {
+  if (text.empty()) return nullptr;
+  return json::string(text);
+}
+
+// The fields are always there, so that a reader need not ask: null where nothing is known.
+void put_metadata(const Metadata* metadata, json::object& out) {
+  static const Metadata nothing;
+  static const ProcessInfo nobody;
+  const auto& said = metadata != nullptr ? *metadata : nothing;
+  const auto& process = said.process ? *said.process : nobody;
+  out["host"] = text_or_null(process.host);
+  out["pid"] = said.process ? json::value(process.pid) : json::value(nullptr);
+  out["program"] = text_or_null(process.program);
+  out["source"] = text_or_null(said.source);
+  out["note"] = text_or_null(said.note);
+}
+
+std::string_view event_word(EventType type) {
+  constexpr std::array<std::string_view, 6> words{"queued",  "granted", "released",
+                                                  "expired", "forced",  "left"};
+  const auto at = static_cast<std::size_t>(type);
+  assert(at < words.size());
+  return words[at];
+}
+
+}  // namespace
+
+std::string format_time(WallTime time) {
+  const auto ms = std::chrono::floor<milliseconds>(time);
+  const auto day = std::chrono::floor<std::chrono::days>(ms);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(ms - day);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     clock.hours().count(), clock.minutes().count(), clock.seconds().count(),
+                     clock.subseconds().count());
+}
+
+json::object to_json(const HolderView& holder, Kind kind, WallTime now) {
+  json::object out{{"fence", holder.fence},
+                   {"permits", permits_value(holder.permits)},
+                   {"mode", mode_word(kind, holder.permits)},
+                   {"claimed", holder.claimed},
+                   {"expires_in_ms", whole_ms(holder.remaining)},
+                   {"acquired_at", format_time(now - elapsed(holder.held_for))},
+                   {"held_ms", whole_ms(elapsed(holder.held_for))}};
+  put_metadata(holder.metadata.get(), out);
+  if (kind == Kind::election) out["value"] = holder.metadata ? holder.metadata->value : "";
+  return out;
+}
+
+json::object to_json(const WaiterView& waiter, Kind kind) {
+  json::object out{{"permits", permits_value(waiter.permits)},
+                   {"mode", mode_word(kind, waiter.permits)},
+                   {"waiting_ms", whole_ms(elapsed(waiter.waiting_for))}};
+  put_metadata(waiter.metadata.get(), out);
+  return out;
+}
+
+json::object to_json(const LockView& lock, WallTime now) {
+  json::array holders;
+  for (const auto& holder : lock.holders) holders.emplace_back(to_json(holder, lock.kind, now));
+  json::array waiters;
+  for (const auto& waiter : lock.waiters) waiters.emplace_back(to_json(waiter, lock.kind));
+  const bool limited = lock.capacity != all_permits;
+  return {{"name", lock.name},
+          {"kind", to_word(lock.kind)},
+          {"capacity", limited ? json::value(lock.capacity) : json::value(nullptr)},
+          {"order", to_word(lock.order)},
+          {"holders", std::move(holders)},
+          {"waiters", std::move(waiters)}};
+}
+
+json::object to_json(const LockPage& page, WallTime now) {
+  json::array locks;
+  for (const auto& lock : page.locks) locks.emplace_back(to_json(lock, now));
+  return {{"locks", std::move(locks)}, {"next", text_or_null(page.next)}};
+}
+
+json::object to_json(const LeaseFields& lease, WallTime now) {
+  return {{"name", lease.name},
+          {"owner", lease.owner},
+          {"fence", lease.fence},
+          {"expires_at", format_time(now + lease.remaining)},
+          {"expires_in_ms", whole_ms(lease.remaining)}};
+}
+
+json::object to_json(const EventFields& event) {
+  json::object out{{"id", event.id},
+                   {"type", event_word(event.type)},
+                   {"name", event.name},
+                   {"at", format_time(event.at)}};
+  if (event.fence) out["fence"] = *event.fence;
+  if (!event.reason.empty()) out["reason"] = event.reason;
+  return out;
+}
+
+json::object to_json(const Error& error) {
+  return {{"code", to_string(error.code)},
+          {"message", error.message},
+          {"exit_code", exit_code(error.code)}};
+}
+
+}  // namespace holdfast::text

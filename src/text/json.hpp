@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The JSON shapes of docs/json.md, the same in --json, over HTTP and in events. An owner token
+// stands in a lease and nowhere else.
+//
+// Durations are cut to whole milliseconds, so that a lease never looks longer than it is. Points in
+// time are `now`, the wall clock of whoever prints, plus or minus what the store measured: for
+// people, never for decisions.
+#pragma once
+
+#include <holdfast/error.hpp>
+#include <holdfast/view.hpp>
+
+#include <boost/json/object.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace holdfast::text {
+
+using WallTime = std::chrono::sys_time<Micros>;
+
+// RFC 3339 in UTC with milliseconds: "2026-11-15T21:30:00.250Z".
+std::string format_time(WallTime time);
+
+// The fields of a granted lease. The views need to live only during the call.
+struct LeaseFields {
+  std::string_view name;
+  std::string_view owner;
+  Fence fence = 0;
+  Micros remaining{};
+};
+
+enum class EventType : std::uint8_t { queued, granted, released, expired, forced, left };
+
+struct EventFields {
+  std::uint64_t id = 0;
+  EventType type = EventType::granted;
+  std::string_view name;
+  WallTime at{};
+  std::optional<Fence> fence;
+  std::string_view reason;  // left out when empty
+};
+
+// The kind decides whether a permit is exclusive.
+boost::json::object to_json(const HolderView& holder, Kind kind, WallTime now);
+boost::json::object to_json(const WaiterView& waiter, Kind kind);
+boost::json::object to_json(const LockView& lock, WallTime now);
+boost::json::object to_json(const LockPage& page, WallTime now);
+boost::json::object to_json(const LeaseFields& lease, WallTime now);
+boost::json::object to_json(const EventFields& event);
+boost::json::object to_json(const Error& error);
+
+}  // namespace holdfast::text

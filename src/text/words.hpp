@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The words for kinds and orders, the same on the command line, in JSON and in URLs.
+#pragma once
+
+#include <holdfast/view.hpp>
+
+#include <optional>
+#include <string_view>
+
+namespace holdfast::text {
+
+// "mutex", "reentrant", "read_write", "semaphore", "election".
+std::string_view to_word(Kind kind) noexcept;
+std::optional<Kind> parse_kind(std::string_view word) noexcept;
+
+// "automatic", "fifo", "barging".
+std::string_view to_word(Order order) noexcept;
+std::optional<Order> parse_order(std::string_view word) noexcept;
+
+}  // namespace holdfast::text

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/acquire.hpp"
+
+#include "client/explain.hpp"
+#include "runtime/backoff.hpp"
+#include "runtime/event.hpp"
+#include "runtime/log.hpp"
+#include "runtime/spawn.hpp"
+
+#include <fmt/format.h>
+
+namespace holdfast::client {
+
+namespace {
+
+using store::Notice;
+using store::Reply;
+using store::Request;
+
+constexpr runtime::Backoff after_errors{.first = std::chrono::milliseconds(10),
+                                        .cap = std::chrono::seconds(1)};
+
+// One acquire from start to end. Lives inside the coroutine frame of `acquire`.
+class Attempt {
+ public:
+  Attempt(std::shared_ptr<Core> core, Wanted wanted, std::stop_token stop)
+      : core_(std::move(core)),
+        wanted_(std::move(wanted)),
+        stop_(std::move(stop)),
+        give_up_at_(core_->runtime().now() + wanted_.wait) {}
+
+  Task<Result<Won>> run();
+
+ private:
+  bool waits() const { return wanted_.wait > Micros::zero(); }
+  bool queues() const { return listening_ != nullptr; }
+  bool can_queue() const { return !wanted_.retry && core_->store().capabilities().queues; }
+  LocalTime now() const { return core_->runtime().now(); }
+
+  Result<void> get_ready_to_wait();
+  void wake_up() const;
+  Request ask(LocalTime before_send) const;
+  // Each of these ends the attempt (a value) or leaves it to the next round (nothing).
+  using Verdict = std::optional<Result<Won>>;
+  Verdict judge(const Result<Reply>& reply, LocalTime before_send);
+  Verdict judge(const model::LockOutcome& outcome, LocalTime before_send);
+  Verdict judge_error(const Error& error);
+  Verdict judge_notice(const Notice& notice);
+  Task<Notice> pause();
+  Task<Result<Won>> give_up(Error error);
+
+  const std::shared_ptr<Core> core_;
+  const Wanted wanted_;
+  const std::stop_token stop_;
+  const LocalTime give_up_at_;
+
+  // What ends a pause: an ear at the store where it can queue us, else only the caller's stop.
+  std::shared_ptr<store::Listening> listening_;
+  std::shared_ptr<runtime::Event> alarm_;
+
+  bool may_be_in_store_ = false;
+  std::optional<model::Queued> queued_;
+  std::optional<ClockPair> pair_;
+  Micros pause_{};
+  unsigned failures_ = 0;
+  unsigned refusals_ = 0;
+};
+
+Task<Notice> sleep_until(std::shared_ptr<runtime::Event> alarm, LocalTime until) {
+  const bool woken = co_await alarm->wait_until(until);
+  co_return Notice{woken ? Notice::Reason::poked : Notice::Reason::deadline, {}};
+}
+
+Result<void> Attempt::get_ready_to_wait() {
+  if (!can_queue()) {
+    alarm_ = std::make_shared<runtime::Event>(core_->shared_runtime());
+    return {};
+  }
+  auto listening = core_->store().listen(wanted_.name, wanted_.owner, wanted_.request);
+  if (!listening) return std::unexpected(std::move(listening.error()));
+  listening_ = std::move(*listening);
+  return {};
+}
+
+// From the runtime's thread, because this resumes the coroutine, which may end inside of it.
+void Attempt::wake_up() const {
+  core_->runtime().post([ear = listening_, alarm = alarm_] {
+    if (ear) ear->poke();
+    if (alarm) alarm->notify();
+  });
+}
+
+Request Attempt::ask(LocalTime before_send) const {
+  const LocalTime command_ends = before_send + command_timeout;
+  model::Acquire verb{.owner = wanted_.owner,
+                      .request = wanted_.request,
+                      .permits = wanted_.permits,
+                      .ttl = wanted_.ttl,
+                      .wait = queues(),
+                      .place = queued_ ? queued_->place : 0,
+                      .converts = wanted_.converts,
+                      .process = queues() ? listening_->process() : model::ProcessId::none,
+                      .metadata = wanted_.metadata};
+  return Request{.name = wanted_.name,
+                 .command = model::LockCommand{wanted_.spec, std::move(verb)},
+                 .deadline = waits() ? std::min(command_ends, give_up_at_) : command_ends,
+                 .stop = stop_};
+}
+
+Attempt::Verdict Attempt::judge(const Result<Reply>& reply, LocalTime before_send) {
+  if (!reply) return judge_error(reply.error());
+  failures_ = 0;
+  pair_ = ClockPair{before_send, reply->at};
+  return judge(std::get<model::LockOutcome>(reply->outcome), before_send);
+}
+
+Attempt::Verdict Attempt::judge(const model::LockOutcome& outcome, LocalTime before_send) {
+  if (const auto* granted = std::get_if<model::Granted>(&outcome)) {
+    may_be_in_store_ = true;
+    const LocalTime until = valid_until(before_send, granted->remaining);
+    if (until > now()) return Won{granted->fence, until, std::nullopt};
+    // The answer took longer than the lease lasted. Ask for what is left, if anything.
+    pause_ = std::chrono::milliseconds(1);
+    if (waits()) return std::nullopt;
+    return fail(Errc::timed_out, explain_late(wanted_.name));
+  }
+  if (const auto* queued = std::get_if<model::Queued>(&outcome)) {
+    may_be_in_store_ = true;
+    queued_ = *queued;
+    pause_ = backstop(*queued, core_->runtime().random());
+    return std::nullopt;
+  }
+  if (const auto* busy = std::get_if<model::Busy>(&outcome)) {
+    if (!waits() || queues()) return fail(Errc::busy, explain_busy(wanted_.name, *busy));
+    const Micros delay = runtime::next_delay({}, refusals_++, core_->runtime().random());
+    pause_ = std::min(delay, busy->retry_after + std::chrono::milliseconds(1));
+    return std::nullopt;
+  }
+  return std::unexpected(explain_refusal(wanted_.name, outcome));
+}
+
+Attempt::Verdict Attempt::judge_error(const Error& error) {
+  const bool may_have_happened = error.code == Errc::outcome_unknown;
+  may_be_in_store_ = may_be_in_store_ || may_have_happened;
+  const bool may_pass = may_have_happened || error.code == Errc::unavailable;
+  if (!may_pass || !waits() || now() >= give_up_at_) return std::unexpected(error);
+  pause_ = next_delay(after_errors, failures_++, core_->runtime().random());
+  return std::nullopt;
+}
+
+Attempt::Verdict Attempt::judge_notice(const Notice& notice) {
+  if (notice.reason == Notice::Reason::granted) {
+    if (const auto until = usable_at_once(pair_, notice.grant, now())) {
+      return Won{notice.grant.fence, *until, notice.grant.lease};
+    }
+    // Asking again confirms the claim, and the reply to that can be trusted.
+    return std::nullopt;
+  }
+  if (now() < give_up_at_) return std::nullopt;
+  return fail(Errc::timed_out, explain_timeout(wanted_.name, wanted_.wait));
+}
+
+Task<Notice> Attempt::pause() {
+  const LocalTime until = std::min<LocalTime>(now() + pause_, give_up_at_);
+  return listening_ ? listening_->next(until) : sleep_until(alarm_, until);
+}
+
+Task<Result<Won>> Attempt::give_up(Error error) {
+  if (may_be_in_store_) {
+    auto withdrawal =
+        withdraw(core_, wanted_.name, wanted_.owner, wanted_.request, wanted_.ttl);
+    co_await std::move(withdrawal);
+  }
+  co_return std::unexpected(std::move(error));
+}
+
+Task<Result<Won>> Attempt::run() {
+  if (waits()) {
+    auto ready = get_ready_to_wait();
+    if (!ready) co_return std::unexpected(std::move(ready.error()));
+  }
+  const std::stop_callback on_stop(stop_, [this] { wake_up(); });
+  Verdict verdict;
+  while (!verdict && !stop_.stop_requested()) {
+    const LocalTime before_send = now();
+    auto asking = core_->store().apply(ask(before_send));
+    const Result<Reply> reply = co_await std::move(asking);
+    verdict = judge(reply, before_send);
+    if (verdict || stop_.stop_requested()) break;
+    auto pausing = pause();
+    const Notice notice = co_await std::move(pausing);
+    verdict = judge_notice(notice);
+  }
+  if (verdict && verdict->has_value()) co_return std::move(*verdict);
+  auto ending = give_up(verdict ? std::move(verdict->error())
+                                : Error{Errc::cancelled, explain_cancel(wanted_.name)});
+  co_return co_await std::move(ending);
+}
+
+struct Withdrawal {
+  std::shared_ptr<Core> core;
+  LockName name;
+  OwnerId owner;
+  model::RequestId request{};
+  LocalTime until{};
+};
+
+Task<bool> try_withdraw(std::shared_ptr<Core> core, LockName name, OwnerId owner,
+                        model::RequestId request, LocalTime deadline) {
+  model::LockCommand command{.spec = {}, .verb = model::Release{std::move(owner), request}};
+  Request ask{.name = std::move(name), .command = std::move(command), .deadline = deadline};
+  auto releasing = core->store().apply(std::move(ask));
+  const Result<Reply> reply = co_await std::move(releasing);
+  co_return reply.has_value();
+}
+
+// Until the store has heard it, or the lease has ended by itself.
+Task<bool> keep_withdrawing(Withdrawal what) {
+  runtime::Event nobody(what.core->shared_runtime());
+  for (unsigned failures = 0; what.core->runtime().now() < what.until; ++failures) {
+    const LocalTime now = what.core->runtime().now();
+    auto trying = try_withdraw(what.core, what.name, what.owner, what.request,
+                               std::min<LocalTime>(now + command_timeout, what.until));
+    if (co_await std::move(trying)) co_return true;
+    const Micros delay = next_delay(after_errors, failures, what.core->runtime().random());
+    co_await nobody.wait_until(std::min<LocalTime>(now + delay, what.until));
+  }
+  what.core->unreleased.fetch_add(1, std::memory_order_relaxed);
+  runtime::log_warning(fmt::format("could not give back '{}' on {}; it ended with its ttl",
+                                   what.name.str(), what.core->store().describe()));
+  co_return false;
+}
+
+}  // namespace
+
+Task<bool> withdraw(std::shared_ptr<Core> core, LockName name, OwnerId owner,
+                    model::RequestId request, Micros ttl) {
+  const LocalTime now = core->runtime().now();
+  auto trying = try_withdraw(core, name, owner, request, now + prompt_timeout);
+  if (co_await std::move(trying)) co_return true;
+  Withdrawal rest{core, std::move(name), std::move(owner), request, now + ttl};
+  core->runtime().post([rest = std::move(rest)]() mutable {
+    runtime::spawn(keep_withdrawing(std::move(rest)));
+  });
+  co_return false;
+}
+
+Task<Result<Won>> acquire(std::shared_ptr<Core> core, Wanted wanted, std::stop_token stop) {
+  Attempt attempt(std::move(core), std::move(wanted), std::move(stop));
+  auto running = attempt.run();
+  co_return co_await std::move(running);
+}
+
+}  // namespace holdfast::client

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The client's half of the protocol: ask, wait, be told, give up cleanly. Written once for every
+// kind and every store.
+#pragma once
+
+#include "client/core.hpp"
+#include "client/validity.hpp"
+
+#include <stop_token>
+
+namespace holdfast::client {
+
+struct Wanted {
+  LockName name;
+  model::LockSpec spec;
+  OwnerId owner;
+  model::RequestId request{};
+  model::RequestId converts{};  // the lease to upgrade, if any
+  std::uint32_t permits = all_permits;
+  Micros ttl{};
+  Micros wait{};
+  bool retry = false;  // ask again and again instead of queueing
+  model::MetadataPtr metadata;
+};
+
+struct Won {
+  Fence fence = 0;
+  LocalTime valid_until{};
+  // Set when the lock came by a message: a claim that the first renewal must turn into a full
+  // lease, well before this long has passed.
+  std::optional<Micros> claim;
+};
+
+// However it ends, the store is left with the lock granted to the caller, or with nothing of it
+// (at the latest when the ttl ends, if the store cannot be reached).
+Task<Result<Won>> acquire(std::shared_ptr<Core> core, Wanted wanted, std::stop_token stop);
+
+// Takes back whatever this request has in the store: first promptly, then in the background.
+Task<bool> withdraw(std::shared_ptr<Core> core, LockName name, OwnerId owner,
+                    model::RequestId request, Micros ttl);
+
+}  // namespace holdfast::client

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <holdfast/client.hpp>
+
+#include "client/explain.hpp"
+#include "client/held_lease.hpp"
+#include "client/lock_handle.hpp"
+#include "client/options_check.hpp"
+#include "runtime/log.hpp"
+#include "runtime/spawn.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace holdfast {
+
+using client::HeldLease;
+using client::LockHandle;
+using model::LockSpec;
+
+namespace {
+
+struct Answer {
+  runtime::LocalTime before_send{};
+  model::LockOutcome outcome;
+};
+
+// One command by name, for callers that hold nothing.
+template <typename Verb>
+Result<Answer> ask(client::Core& core, const LockName& name, Verb verb) {
+  if (auto good = core.may_block(); !good) return std::unexpected(std::move(good.error()));
+  const auto before_send = core.runtime().now();
+  store::Request request{.name = name,
+                         .command = model::LockCommand{{}, std::move(verb)},
+                         .deadline = before_send + client::command_timeout};
+  auto reply = runtime::run_blocking(core.store().apply(std::move(request)));
+  if (!reply) return std::unexpected(std::move(reply.error()));
+  return Answer{before_send, std::move(std::get<model::LockOutcome>(reply->outcome))};
+}
+
+}  // namespace
+
+Mutex Client::mutex(std::string_view name, Order order) const {
+  return Mutex(std::make_shared<LockHandle>(core_, name, LockSpec::mutex(order), all_permits));
+}
+
+Reentrant Client::reentrant(std::string_view name, Order order) const {
+  return Reentrant(std::make_shared<LockHandle>(core_, name, LockSpec::reentrant(order), 1));
+}
+
+ReadWrite Client::read_write(std::string_view name, Order order) const {
+  const LockSpec spec = LockSpec::read_write(order);
+  return ReadWrite(std::make_shared<LockHandle>(core_, name, spec, all_permits),
+                   std::make_shared<LockHandle>(core_, name, spec, 1));
+}
+
+Semaphore Client::semaphore(std::string_view name, std::uint32_t permits, Order order) const {
+  const LockSpec spec = LockSpec::semaphore(permits, order);
+  return Semaphore(std::make_shared<LockHandle>(core_, name, spec, 1));
+}
+
+Election Client::election(std::string_view name) const {
+  return Election(std::make_shared<LockHandle>(core_, name, LockSpec::election(), 1));
+}
+
+Result<std::vector<Lease>> Client::acquire_all(std::span<const std::string_view> names,
+                                               AcquireOptions options, std::stop_token stop,
+                                               std::source_location where) const {
+  std::vector<std::string_view> sorted(names.begin(), names.end());
+  std::sort(sorted.begin(), sorted.end());
+  if (sorted.empty()) return fail(Errc::bad_input, "names: at least one is needed");
+  if (std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end()) {
+    return fail(Errc::bad_input, "names: each may be given only once");
+  }
+  if (auto good = client::check(options); !good) return std::unexpected(std::move(good.error()));
+  for (const auto name : sorted) {
+    if (auto good = LockName::make(name); !good) return std::unexpected(std::move(good.error()));
+  }
+  const auto give_up_at = core_->runtime().now() + options.wait;
+  std::vector<Lease> leases;
+  for (const auto name : sorted) {
+    const auto left = std::chrono::floor<Duration>(give_up_at - core_->runtime().now());
+    options.wait = std::max(Duration::zero(), left);
+    auto lease = mutex(name).acquire(options, stop, where);
+    if (!lease) return std::unexpected(std::move(lease.error()));
+    leases.push_back(std::move(*lease));
+  }
+  return leases;
+}
+
+Result<Lease> Client::adopt(std::string_view name, std::string_view owner) const {
+  auto good_name = LockName::make(name);
+  if (!good_name) return std::unexpected(std::move(good_name.error()));
+  auto good_owner = OwnerId::make(owner);
+  if (!good_owner) return std::unexpected(std::move(good_owner.error()));
+  auto answer = ask(*core_, *good_name, model::Inspect{*good_owner});
+  if (!answer) return std::unexpected(std::move(answer.error()));
+  const auto& seen = std::get<model::Seen>(answer->outcome);
+  if (!seen.mine) {
+    const model::LockOutcome why =
+        seen.lock.holders.empty() ? model::LockOutcome(model::NotHeld{}) : model::NotOwner{};
+    return std::unexpected(client::explain_refusal(*good_name, why));
+  }
+  const client::Won won{.fence = seen.mine->fence,
+                        .valid_until =
+                            client::valid_until(answer->before_send, seen.mine->remaining),
+                        .claim = std::nullopt};
+  HeldLease::Identity identity{.name = std::move(*good_name),
+                               .spec = {},
+                               .owner = std::move(*good_owner),
+                               .request = model::RequestId::any,
+                               .metadata = nullptr};
+  const client::Terms terms{.ttl = default_ttl, .renew = false};
+  return Lease(HeldLease::start(core_, std::move(identity), terms, won));
+}
+
+Result<std::uint32_t> Client::force_release(std::string_view name, std::string_view reason) const {
+  auto good_name = LockName::make(name);
+  if (!good_name) return std::unexpected(std::move(good_name.error()));
+  if (reason.empty() || reason.size() > max_metadata_bytes) {
+    return fail(Errc::bad_input, "reason: must be between 1 and 4096 bytes");
+  }
+  auto answer = ask(*core_, *good_name, model::ForceRelease{});
+  if (!answer) return std::unexpected(std::move(answer.error()));
+  const auto* forced = std::get_if<model::Forced>(&answer->outcome);
+  if (!forced) return std::unexpected(client::explain_refusal(*good_name, answer->outcome));
+  runtime::log_warning(fmt::format("'{}' was taken from {} holder(s) by force: {}", name,
+                                   forced->count, reason));
+  return forced->count;
+}
+
+Result<LockView> Client::inspect(std::string_view name) const {
+  auto good_name = LockName::make(name);
+  if (!good_name) return std::unexpected(std::move(good_name.error()));
+  auto answer = ask(*core_, *good_name, model::Inspect{});
+  if (!answer) return std::unexpected(std::move(answer.error()));
+  LockView view = std::move(std::get<model::Seen>(answer->outcome).lock);
+  view.name = name;
+  return view;
+}
+
+Result<LockPage> Client::list(ListOptions options) const {
+  if (auto good = core_->may_block(); !good) return std::unexpected(std::move(good.error()));
+  if (options.limit < 1 || options.limit > max_page) {
+    return fail(Errc::bad_input, "limit: must be between 1 and 1000");
+  }
+  store::ListRequest request{.prefix = std::string(options.prefix),
+                             .cursor = std::string(options.cursor),
+                             .limit = options.limit,
+                             .deadline = core_->runtime().now() + client::command_timeout};
+  return runtime::run_blocking(core_->store().list(std::move(request)));
+}
+
+}  // namespace holdfast

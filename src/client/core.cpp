@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/core.hpp"
+
+#include "runtime/fork.hpp"
+#include "runtime/process_info.hpp"
+
+#include <fmt/format.h>
+
+namespace holdfast::client {
+
+namespace {
+
+constexpr std::size_t max_known_places = 1024;
+
+std::string_view file_of(const std::source_location& where) {
+  const std::string_view path = where.file_name();
+  const auto slash = path.rfind('/');
+  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+}
+
+}  // namespace
+
+Core::Core(std::shared_ptr<store::Store> store, std::shared_ptr<runtime::Runtime> runtime,
+           std::shared_ptr<const ProcessInfo> process)
+    : store_(std::move(store)),
+      runtime_(std::move(runtime)),
+      process_(std::move(process)),
+      generation_(runtime::fork_generation()) {}
+
+bool Core::is_ours() const { return generation_ == runtime::fork_generation(); }
+
+Result<void> Core::may_block() const {
+  if (!is_ours()) {
+    return fail(Errc::unavailable, store_->describe() +
+                                       " was opened before fork(): open it again in the child");
+  }
+  if (runtime_->on_own_thread()) {
+    return fail(Errc::unsupported,
+                "a blocking call inside a Holdfast callback would wait for itself: use another "
+                "thread or async_acquire");
+  }
+  return {};
+}
+
+OwnerId Core::fresh_owner() const {
+  const std::uint64_t high = runtime_->random();
+  return OwnerId::from_random(high, runtime_->random());
+}
+
+model::RequestId Core::fresh_request() const {
+  model::RequestId request{};
+  while (request == model::RequestId::any) request = model::RequestId{runtime_->random()};
+  return request;
+}
+
+model::MetadataPtr Core::metadata(std::string_view note, std::string_view value,
+                                  const std::source_location& where) {
+  const auto describe = [&] {
+    return std::make_shared<const Metadata>(
+        Metadata{.process = process_,
+                 .source = fmt::format("{}:{}", file_of(where), where.line()),
+                 .note = std::string(note),
+                 .value = std::string(value)});
+  };
+  if (!note.empty() || !value.empty()) return describe();
+  const std::lock_guard lock(mutex_);
+  const auto place = std::pair(where.file_name(), where.line());
+  const auto known = known_places_.find(place);
+  if (known != known_places_.end()) return known->second;
+  if (known_places_.size() >= max_known_places) known_places_.clear();
+  return known_places_[place] = describe();
+}
+
+std::shared_ptr<Core> make_core(std::shared_ptr<store::Store> store,
+                                std::shared_ptr<runtime::Runtime> runtime) {
+  return std::make_shared<Core>(std::move(store), std::move(runtime), runtime::this_process());
+}
+
+}  // namespace holdfast::client

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/options.hpp>
+
+#include "runtime/runtime.hpp"
+#include "store/store.hpp"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <source_location>
+#include <string_view>
+
+namespace holdfast::client {
+
+// How long one command may take before it counts as failed, and how long a release goes on trying.
+inline constexpr Micros command_timeout = std::chrono::milliseconds(500);
+inline constexpr Micros release_timeout = std::chrono::seconds(2);
+// What a destructor or a cancelled wait may spend on cleaning up before it leaves the rest to the
+// background.
+inline constexpr Micros prompt_timeout = std::chrono::milliseconds(50);
+
+// What every handle and lease of one client shares.
+class Core {
+ public:
+  Core(std::shared_ptr<store::Store> store, std::shared_ptr<runtime::Runtime> runtime,
+       std::shared_ptr<const ProcessInfo> process);
+
+  store::Store& store() const { return *store_; }
+  runtime::Runtime& runtime() const { return *runtime_; }
+  std::shared_ptr<runtime::Runtime> shared_runtime() const { return runtime_; }
+
+  // False in a forked child: the threads and the store's files belong to the parent.
+  bool is_ours() const;
+  // Errors: unavailable after a fork, unsupported on the runtime's own thread.
+  Result<void> may_block() const;
+
+  OwnerId fresh_owner() const;
+  model::RequestId fresh_request() const;
+  model::MetadataPtr metadata(std::string_view note, std::string_view value,
+                              const std::source_location& where);
+
+  // Locks that could not be given back in time; each was logged.
+  std::atomic<std::uint64_t> unreleased{0};
+  std::atomic<std::uint64_t> lost{0};
+
+ private:
+  const std::shared_ptr<store::Store> store_;
+  const std::shared_ptr<runtime::Runtime> runtime_;
+  const std::shared_ptr<const ProcessInfo> process_;
+  const std::uint32_t generation_;
+
+  std::mutex mutex_;
+  // By file and line: most programs lock at a handful of places. Guarded by mutex_.
+  std::map<std::pair<const char*, std::uint_least32_t>, model::MetadataPtr> known_places_;
+};
+
+std::shared_ptr<Core> make_core(std::shared_ptr<store::Store> store,
+                                std::shared_ptr<runtime::Runtime> runtime);
+
+}  // namespace holdfast::client

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/explain.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+namespace holdfast::client {
+
+namespace {
+
+std::chrono::milliseconds ms(Micros time) {
+  return std::chrono::ceil<std::chrono::milliseconds>(time);
+}
+
+std::string holder_text(const HolderView& holder) {
+  const auto& metadata = holder.metadata;
+  if (!metadata || !metadata->process) return "another owner";
+  const ProcessInfo& process = *metadata->process;
+  return fmt::format("{} (pid {} on {})", process.program, process.pid, process.host);
+}
+
+}  // namespace
+
+std::string explain_busy(const LockName& name, const model::Busy& busy) {
+  if (busy.holders.empty()) return fmt::format("'{}' is promised to others in its queue", name.str());
+  const std::string others =
+      busy.holder_count > 1 ? fmt::format(" and {} more", busy.holder_count - 1) : "";
+  return fmt::format("'{}' is held by {}{} since {}, for another {} unless renewed", name.str(),
+                     holder_text(busy.holders.front()), others, ms(busy.holders.front().held_for),
+                     ms(busy.retry_after));
+}
+
+std::string explain_timeout(const LockName& name, Micros wait) {
+  return fmt::format("'{}' did not come free within {}", name.str(), ms(wait));
+}
+
+std::string explain_late(const LockName& name) {
+  return fmt::format("'{}' was granted, but the answer took longer than the lease", name.str());
+}
+
+std::string explain_cancel(const LockName& name) {
+  return fmt::format("waiting for '{}' was cancelled", name.str());
+}
+
+Error explain_refusal(const LockName& name, const model::LockOutcome& outcome) {
+  if (const auto* refused = std::get_if<model::Refused>(&outcome)) {
+    return {refused->error.code, fmt::format("'{}': {}", name.str(), refused->error.message)};
+  }
+  if (std::holds_alternative<model::NotOwner>(outcome)) {
+    return {Errc::not_owner, fmt::format("'{}' is held by another owner", name.str())};
+  }
+  return {Errc::not_held, fmt::format("'{}' is not held", name.str())};
+}
+
+}  // namespace holdfast::client

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/held_lease.hpp"
+
+#include "client/explain.hpp"
+#include "runtime/backoff.hpp"
+#include "runtime/event.hpp"
+#include "runtime/log.hpp"
+#include "runtime/spawn.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace holdfast::client {
+
+using store::Reply;
+using store::Request;
+
+std::shared_ptr<HeldLease> HeldLease::start(std::shared_ptr<Core> core, Identity identity,
+                                            Terms terms, const Won& won) {
+  auto lease = std::make_shared<HeldLease>(std::move(core), std::move(identity), terms, won);
+  const std::lock_guard lock(lease->mutex_);
+  lease->arm();
+  return lease;
+}
+
+HeldLease::HeldLease(std::shared_ptr<Core> core, Identity identity, Terms terms, const Won& won)
+    : core_(std::move(core)),
+      identity_(std::move(identity)),
+      fence_(won.fence),
+      plan_(terms, core_->runtime().now(), won.valid_until, won.claim) {}
+
+Fence HeldLease::fence() const {
+  const std::lock_guard lock(mutex_);
+  return fence_;
+}
+
+Micros HeldLease::remaining() const {
+  const std::lock_guard lock(mutex_);
+  if (state_ != State::held) return Micros::zero();
+  return std::max(Micros::zero(), std::chrono::floor<Micros>(plan_.valid_until() - now()));
+}
+
+std::stop_token HeldLease::lost() {
+  const std::lock_guard lock(mutex_);
+  if (!lost_.stop_possible()) lost_ = std::stop_source();
+  if (loss_) lost_.request_stop();
+  return lost_.get_token();
+}
+
+void HeldLease::on_lost(std::function<void(const Error&)> callback) {
+  std::unique_lock lock(mutex_);
+  if (!loss_) {
+    on_lost_ = std::move(callback);
+    return;
+  }
+  lock.unlock();
+  if (!callback) return;
+  core_->runtime().post([callback = std::move(callback), loss = *loss_] { callback(loss); });
+}
+
+Request HeldLease::ask(model::LockCommand command, LocalTime deadline) const {
+  return Request{.name = identity_.name, .command = std::move(command), .deadline = deadline};
+}
+
+void HeldLease::arm() {
+  const LocalTime when = plan_.next_event();
+  // An early tick only looks and arms again, so a timer is never moved to a later time.
+  if (timer_ != runtime::TimerId::none && armed_for_ <= when) return;
+  if (timer_ != runtime::TimerId::none) core_->runtime().cancel(timer_);
+  armed_for_ = when;
+  timer_ = core_->runtime().schedule(when, [weak = weak_from_this()] {
+    if (const auto lease = weak.lock()) lease->tick();
+  });
+}
+
+void HeldLease::tick() {
+  std::unique_lock lock(mutex_);
+  timer_ = runtime::TimerId::none;
+  if (state_ != State::held) return;
+  const LocalTime at = now();
+  if (at >= plan_.lost_at()) {
+    lock.unlock();
+    return lose({Errc::lost, fmt::format("'{}' was not renewed in time", identity_.name.str())});
+  }
+  std::optional<Micros> ttl;
+  if (plan_.renewal_due(at)) {
+    ttl = plan_.ttl_to_ask(at);
+    if (ttl) plan_.sent();
+    else plan_.stop_renewing();
+  }
+  const LocalTime deadline = std::min<LocalTime>(at + command_timeout, plan_.lost_at());
+  arm();
+  lock.unlock();
+  if (ttl) runtime::spawn(renew(*ttl, deadline));
+}
+
+// True if the store confirmed the lease. "Not yours" ends it at once; "no answer" only counts as a
+// failure, and the lease goes on to its deadline.
+Task<bool> HeldLease::renew(Micros ttl, LocalTime deadline) {
+  const auto self = shared_from_this();
+  model::LockCommand command{identity_.spec,
+                             model::Renew{identity_.owner, identity_.request, ttl}};
+  const LocalTime before_send = now();
+  auto renewing = core_->store().apply(ask(std::move(command), deadline));
+  const Result<Reply> reply = co_await std::move(renewing);
+  const auto* outcome = reply ? &std::get<model::LockOutcome>(reply->outcome) : nullptr;
+  const auto* granted = outcome ? std::get_if<model::Granted>(outcome) : nullptr;
+  if (outcome && !granted) {
+    lose({Errc::lost, fmt::format("the store says: {}",
+                                  explain_refusal(identity_.name, *outcome).message)});
+    co_return false;
+  }
+  const std::lock_guard lock(mutex_);
+  if (granted) plan_.renewed(before_send, granted->remaining);
+  else plan_.failed(now(), core_->runtime().random());
+  if (state_ == State::held) arm();
+  co_return granted != nullptr;
+}
+
+void HeldLease::lose(Error error) {
+  std::unique_lock lock(mutex_);
+  if (state_ != State::held) return;
+  state_ = State::lost;
+  loss_ = error;
+  if (timer_ != runtime::TimerId::none) core_->runtime().cancel(timer_);
+  timer_ = runtime::TimerId::none;
+  auto callback = std::exchange(on_lost_, nullptr);
+  auto signal = lost_;
+  lock.unlock();
+  core_->lost.fetch_add(1, std::memory_order_relaxed);
+  signal.request_stop();
+  if (!callback) return;
+  if (core_->runtime().on_own_thread()) return callback(error);
+  core_->runtime().post([callback = std::move(callback), error] { callback(error); });
+}
+
+bool HeldLease::end() {
+  const std::lock_guard lock(mutex_);
+  if (state_ == State::ended) return false;
+  state_ = State::ended;
+  on_lost_ = nullptr;
+  if (timer_ != runtime::TimerId::none) core_->runtime().cancel(timer_);
+  timer_ = runtime::TimerId::none;
+  return true;
+}
+
+void HeldLease::detach() { end(); }
+
+void HeldLease::abandon() {
+  if (!core_->is_ours() || !end()) return;
+  runtime::spawn(withdraw(core_, identity_.name, identity_.owner, identity_.request,
+                          plan_.ttl()));
+}
+
+}  // namespace holdfast::client

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The state behind a Lease: its validity, its renewal and its end. Renewal is made with it and ends
+// with it; nothing outlives a release.
+#pragma once
+
+#include <holdfast/lease.hpp>
+
+#include "client/acquire.hpp"
+#include "client/renewal.hpp"
+
+#include <functional>
+#include <mutex>
+#include <stop_token>
+
+namespace holdfast::client {
+
+class HeldLease : public std::enable_shared_from_this<HeldLease> {
+ public:
+  // Which hold in the store this is; RequestId::any for all that the owner has.
+  struct Identity {
+    LockName name;
+    model::LockSpec spec;
+    OwnerId owner;
+    model::RequestId request{};
+    model::MetadataPtr metadata;
+  };
+
+  static std::shared_ptr<HeldLease> start(std::shared_ptr<Core> core, Identity identity,
+                                          Terms terms, const Won& won);
+
+  const Identity& identity() const { return identity_; }
+  Core& core() const { return *core_; }
+  Fence fence() const;
+  Micros remaining() const;
+  std::stop_token lost();
+  void on_lost(std::function<void(const Error&)> callback);
+
+  Task<Result<Released>> release();
+  Task<Result<void>> extend(Micros ttl);
+  Task<Result<void>> convert(std::uint32_t permits, Micros wait, std::stop_token stop);
+  // Ends the handle without a word to the store.
+  void detach();
+  // The handle goes away: gives the lock back without keeping anybody waiting.
+  void abandon();
+
+  HeldLease(std::shared_ptr<Core> core, Identity identity, Terms terms, const Won& won);
+
+ private:
+  enum class State : std::uint8_t { held, lost, ended };
+
+  LocalTime now() const { return core_->runtime().now(); }
+  store::Request ask(model::LockCommand command, LocalTime deadline) const;
+  void arm();                 // with mutex_ held
+  void tick();
+  bool end();                 // true if it had not ended before
+  void lose(Error error);
+  Task<bool> renew(Micros ttl, LocalTime deadline);
+  Task<Result<void>> back_to_shared(Error why);
+
+  const std::shared_ptr<Core> core_;
+  const Identity identity_;
+
+  mutable std::mutex mutex_;
+  // All below is guarded by mutex_.
+  State state_ = State::held;
+  Fence fence_;
+  RenewalPlan plan_;
+  runtime::TimerId timer_{};
+  LocalTime armed_for_ = LocalTime::max();
+  std::stop_source lost_{std::nostopstate};  // made when somebody asks for it
+  std::function<void(const Error&)> on_lost_;
+  std::optional<Error> loss_;
+};
+
+}  // namespace holdfast::client

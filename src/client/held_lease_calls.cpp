@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a user asks of a lease: release, extend, upgrade, downgrade.
+#include "client/explain.hpp"
+#include "client/held_lease.hpp"
+#include "runtime/backoff.hpp"
+#include "runtime/event.hpp"
+
+#include <fmt/format.h>
+
+namespace holdfast::client {
+
+using store::Reply;
+
+namespace {
+
+constexpr runtime::Backoff between_releases{.first = std::chrono::milliseconds(10),
+                                            .cap = std::chrono::milliseconds(250)};
+
+// After an attempt whose outcome is unknown, "not yours" most likely means that it worked.
+Released released_as(const model::LockOutcome& outcome, bool may_have_worked_before) {
+  if (may_have_worked_before || std::holds_alternative<model::Released>(outcome)) {
+    return Released::released;
+  }
+  return std::holds_alternative<model::NotOwner>(outcome) ? Released::held_by_another
+                                                          : Released::already_expired;
+}
+
+}  // namespace
+
+Task<Result<Released>> HeldLease::release() {
+  const auto self = shared_from_this();
+  if (!end()) {
+    co_return fail(Errc::not_held, fmt::format("'{}' was released before", identity_.name.str()));
+  }
+  const LocalTime give_up_at = now() + release_timeout;
+  bool may_have_worked = false;
+  for (unsigned failures = 0;; ++failures) {
+    model::LockCommand command{identity_.spec,
+                               model::Release{identity_.owner, identity_.request}};
+    const LocalTime deadline = std::min<LocalTime>(now() + command_timeout, give_up_at);
+    auto releasing = core_->store().apply(ask(std::move(command), deadline));
+    const Result<Reply> reply = co_await std::move(releasing);
+    if (reply) {
+      co_return released_as(std::get<model::LockOutcome>(reply->outcome), may_have_worked);
+    }
+    may_have_worked = may_have_worked || reply.error().code == Errc::outcome_unknown;
+    const Micros delay = next_delay(between_releases, failures, core_->runtime().random());
+    if (now() + delay >= give_up_at) {
+      core_->unreleased.fetch_add(1, std::memory_order_relaxed);
+      co_return std::unexpected(reply.error());
+    }
+    runtime::Event nobody(core_->shared_runtime());
+    co_await nobody.wait_until(now() + delay);
+  }
+}
+
+Task<Result<void>> HeldLease::extend(Micros ttl) {
+  const auto self = shared_from_this();
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_ != State::held) {
+      co_return fail(loss_ ? Errc::lost : Errc::not_held,
+                     loss_ ? loss_->message
+                           : fmt::format("'{}' was released before", identity_.name.str()));
+    }
+    plan_.change_ttl(ttl);
+    plan_.sent();
+  }
+  auto renewing = renew(ttl, now() + command_timeout);
+  if (co_await std::move(renewing)) co_return Result<void>{};
+  const std::lock_guard lock(mutex_);
+  if (loss_) co_return std::unexpected(*loss_);
+  co_return fail(Errc::unavailable,
+                 fmt::format("{} did not confirm the extension of '{}'",
+                             core_->store().describe(), identity_.name.str()));
+}
+
+// A failed upgrade may have been granted in the very moment it was given up: ask for the shared
+// lease again, which changes nothing if it still is one.
+Task<Result<void>> HeldLease::back_to_shared(Error why) {
+  auto undoing = convert(1, Micros::zero(), {});
+  co_await std::move(undoing);
+  co_return std::unexpected(std::move(why));
+}
+
+Task<Result<void>> HeldLease::convert(std::uint32_t permits, Micros wait, std::stop_token stop) {
+  const auto self = shared_from_this();
+  Micros ttl{};
+  {
+    const std::lock_guard lock(mutex_);
+    ttl = plan_.ttl();
+  }
+  Wanted wanted{.name = identity_.name,
+                .spec = identity_.spec,
+                .owner = identity_.owner,
+                .request = core_->fresh_request(),
+                .converts = identity_.request,
+                .permits = permits,
+                .ttl = ttl,
+                .wait = wait,
+                .metadata = identity_.metadata};
+  auto asking = acquire(core_, std::move(wanted), std::move(stop));
+  Result<Won> won = co_await std::move(asking);
+  if (won) {
+    const std::lock_guard lock(mutex_);
+    fence_ = std::max(fence_, won->fence);
+    co_return Result<void>{};
+  }
+  if (won.error().code == Errc::not_held || won.error().code == Errc::not_owner) {
+    won.error().code = Errc::lost;
+    lose(won.error());
+  }
+  const bool undecided = won.error().code != Errc::busy && won.error().code != Errc::lost;
+  if (permits != all_permits || !undecided) co_return std::unexpected(std::move(won.error()));
+  auto undoing = back_to_shared(std::move(won.error()));
+  co_return co_await std::move(undoing);
+}
+
+}  // namespace holdfast::client

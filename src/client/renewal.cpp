@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/renewal.hpp"
+
+#include <holdfast/options.hpp>
+
+#include "runtime/backoff.hpp"
+
+#include <algorithm>
+
+namespace holdfast::client {
+
+RenewalPlan::RenewalPlan(Terms terms, LocalTime since, LocalTime valid_until,
+                         std::optional<Micros> claim)
+    : terms_(terms), since_(since), valid_until_(valid_until), unconfirmed_(claim.has_value()) {
+  const Micros first = claim ? std::min(*claim / 3, every()) : every();
+  next_renewal_ = wants_renewal() ? since + first : LocalTime::max();
+}
+
+Micros RenewalPlan::every() const {
+  return terms_.renew_every > Micros::zero() ? terms_.renew_every : terms_.ttl / 3;
+}
+
+LocalTime RenewalPlan::lost_at() const { return valid_until_ - lost_margin(terms_.ttl); }
+
+LocalTime RenewalPlan::next_event() const {
+  return in_flight_ ? lost_at() : std::min(lost_at(), next_renewal_);
+}
+
+std::optional<Micros> RenewalPlan::ttl_to_ask(LocalTime now) const {
+  if (terms_.max_hold == Micros::zero()) return terms_.ttl;
+  const Micros left = std::chrono::floor<Micros>(since_ + terms_.max_hold - now);
+  if (left < min_ttl) return std::nullopt;
+  return std::min(terms_.ttl, left);
+}
+
+void RenewalPlan::sent() { in_flight_ = true; }
+
+void RenewalPlan::renewed(LocalTime before_send, Micros remaining) {
+  in_flight_ = false;
+  failures_ = 0;
+  unconfirmed_ = false;
+  valid_until_ = std::max(valid_until_, client::valid_until(before_send, remaining));
+  next_renewal_ = wants_renewal() ? before_send + every() : LocalTime::max();
+}
+
+void RenewalPlan::failed(LocalTime now, std::uint64_t random) {
+  in_flight_ = false;
+  const runtime::Backoff backoff{.first = std::min<Micros>(every() / 8, std::chrono::milliseconds(50)),
+                                 .cap = std::chrono::milliseconds(500)};
+  next_renewal_ = now + next_delay(backoff, failures_++, random);
+}
+
+void RenewalPlan::stop_renewing() {
+  terms_.renew = false;
+  unconfirmed_ = false;
+  next_renewal_ = LocalTime::max();
+}
+
+}  // namespace holdfast::client

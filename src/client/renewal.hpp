@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// When to renew and when to stop believing: decided here, without a clock or a store.
+#pragma once
+
+#include "client/validity.hpp"
+
+namespace holdfast::client {
+
+struct Terms {
+  Micros ttl{};
+  bool renew = true;
+  Micros renew_every{};  // 0: a third of the ttl
+  Micros max_hold{};     // 0: no limit
+};
+
+// What one lease knows of its own time.
+class RenewalPlan {
+ public:
+  RenewalPlan(Terms terms, LocalTime since, LocalTime valid_until, std::optional<Micros> claim);
+
+  LocalTime valid_until() const { return valid_until_; }
+  // The lease counts as lost from here on. Before valid_until, so that the signal is out in time.
+  LocalTime lost_at() const;
+  // The next moment at which something has to be done.
+  LocalTime next_event() const;
+  bool renewal_due(LocalTime now) const { return !in_flight_ && now >= next_renewal_; }
+  // What a renewal sent now may ask for; nothing once max_hold leaves too little.
+  std::optional<Micros> ttl_to_ask(LocalTime now) const;
+  bool reached_max_hold(LocalTime now) const { return wants_renewal() && !ttl_to_ask(now); }
+
+  void sent();
+  void renewed(LocalTime before_send, Micros remaining);
+  void failed(LocalTime now, std::uint64_t random);
+  // No more renewals: max_hold is near.
+  void stop_renewing();
+  void change_ttl(Micros ttl) { terms_.ttl = ttl; }
+  Micros ttl() const { return terms_.ttl; }
+
+ private:
+  bool wants_renewal() const { return terms_.renew || unconfirmed_; }
+  Micros every() const;
+
+  Terms terms_;
+  LocalTime since_;
+  LocalTime valid_until_;
+  LocalTime next_renewal_;
+  bool unconfirmed_;  // a claim: it takes one renewal even where none was asked for
+  bool in_flight_ = false;
+  unsigned failures_ = 0;
+};
+
+}  // namespace holdfast::client

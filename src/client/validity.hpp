@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How long we may believe in a lease. Everything here errs on the side of too short.
+#pragma once
+
+#include "model/command.hpp"
+#include "runtime/clock.hpp"
+
+#include <optional>
+
+namespace holdfast::client {
+
+using model::StoreTime;
+using runtime::LocalTime;
+
+// One per cent for clocks that run at different speeds, and two milliseconds for their grain.
+Micros drift_allowance(Micros lease);
+
+// For a lease told by a reply: counted from before its own command was sent, never from receipt.
+LocalTime valid_until(LocalTime before_send, Micros remaining);
+
+// The store's clock read in a reply, and the local time before that reply's command was sent:
+// the store read its clock no earlier than that.
+struct ClockPair {
+  LocalTime before_send{};
+  StoreTime store{};
+};
+
+// For a lease told by a message that carries the store's time of the grant.
+LocalTime valid_until(const ClockPair& pair, const model::Grant& grant, LocalTime received);
+
+// Whether a lease told by a message can be used before it is confirmed: at least half of the claim
+// must be left, and without a pair (the message overtook the Queued reply) nothing is known.
+std::optional<LocalTime> usable_at_once(const std::optional<ClockPair>& pair,
+                                        const model::Grant& grant, LocalTime received);
+
+// How long before the end of its validity a lease is declared lost, so that the signal is out
+// while the lock is surely still ours.
+Micros lost_margin(Micros ttl);
+
+// When a waiter asks again without having been told anything. `random` spreads the waiters.
+Micros backstop(const model::Queued& queued, std::uint64_t random);
+
+}  // namespace holdfast::client

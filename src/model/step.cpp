@@ -52,8 +52,11 @@ LockOutcome not_yours(const LockState& state) {
 Refused refused(Errc code, const char* message) { return Refused{Error{code, message}}; }
 
 // Two different wants under one request could not be told apart by their answers.
-Refused request_in_use() {
-  return refused(Errc::bad_input, "request: this one already holds or waits for something else");
+bool is_request_in_use(LockState& state, const Acquire& wanted) {
+  const bool is_its_own = wanted.converts == RequestId::any || wanted.converts == wanted.request;
+  if (!is_its_own && find_hold(state, wanted.owner, wanted.request)) return true;
+  const auto waiting = find_waiter(state, wanted.owner, wanted.request);
+  return waiting != state.queue.end() && waiting->second.converts != wanted.converts;
 }
 
 // A reader that meets a waiting writer stands back, or writers would starve. In a fifo lock the
@@ -99,25 +102,6 @@ LockOutcome queued(LockState& state, const Acquire& wanted, StoreTime now) {
                 .retry_after = until_room(state, wanted.permits, now)};
 }
 
-LockOutcome join_queue(LockState& state, const Acquire& wanted, World& world) {
-  const auto mine = find_waiter(state, wanted.owner, wanted.request);
-  if (mine == state.queue.end()) {
-    if (state.queue.size() >= limits::max_waiters) {
-      return refused(Errc::limit_reached, "max_waiters: 16384 waiters on one lock are the limit");
-    }
-    state.queue.emplace(place_for(state, wanted, world), waiter_from(wanted, world.now()));
-  } else if (mine->second.converts != wanted.converts) {
-    return request_in_use();
-  }
-  state.queue_expires = world.now() + limits::queue_ttl;
-  hand_over(state, world, &wanted);
-  const RequestId held_as = wanted.converts == RequestId::any ? wanted.request : wanted.converts;
-  if (find_waiter(state, wanted.owner, wanted.request) == state.queue.end()) {
-    return granted(*find_hold(state, wanted.owner, held_as), world.now());
-  }
-  return queued(state, wanted, world.now());
-}
-
 LockOutcome enter(LockState& state, const Acquire& wanted, World& world) {
   if (state.holds.size() >= limits::max_holders) {
     return refused(Errc::limit_reached, "max_holders: 16384 leases on one lock are the limit");
@@ -127,6 +111,26 @@ LockOutcome enter(LockState& state, const Acquire& wanted, World& world) {
     if (mine != state.queue.end()) state.queue.erase(mine);
   }
   return granted(grant(state, waiter_from(wanted, world.now()), wanted.ttl, world), world.now());
+}
+
+LockOutcome join_queue(LockState& state, const Acquire& wanted, World& world) {
+  if (find_waiter(state, wanted.owner, wanted.request) == state.queue.end()) {
+    if (state.queue.size() >= limits::max_waiters) {
+      return refused(Errc::limit_reached, "max_waiters: 16384 waiters on one lock are the limit");
+    }
+    state.queue.emplace(place_for(state, wanted, world), waiter_from(wanted, world.now()));
+  }
+  state.queue_expires = world.now() + limits::queue_ttl;
+  hand_over(state, world, &wanted);
+  const RequestId held_as = wanted.converts == RequestId::any ? wanted.request : wanted.converts;
+  if (find_waiter(state, wanted.owner, wanted.request) == state.queue.end()) {
+    return granted(*find_hold(state, wanted.owner, held_as), world.now());
+  }
+  // Those who stood before it may have gone, or have made it the owner that re-enters.
+  if (wanted.converts == RequestId::any && may_enter(state, wanted)) {
+    return enter(state, wanted, world);
+  }
+  return queued(state, wanted, world.now());
 }
 
 LockOutcome upgrade_or_wait(LockState& state, const Acquire& wanted, World& world) {
@@ -170,12 +174,13 @@ LockOutcome apply(LockState& state, const LockSpec& spec, const Acquire& wanted,
     return refused(Errc::spec_mismatch,
                    "the name is in use as another kind of lock, with another capacity or order");
   }
+  const bool converts = wanted.converts != RequestId::any;
   Hold* mine = find_hold(state, wanted.owner, wanted.request);
-  if (wanted.converts != RequestId::any) {
-    if (mine && wanted.converts != wanted.request) return request_in_use();
-    return convert(state, wanted, world);
+  if (mine && !converts) return repeated(*mine, wanted, world.now());
+  if (is_request_in_use(state, wanted)) {
+    return refused(Errc::bad_input, "request: this one already holds or waits for something else");
   }
-  if (mine) return repeated(*mine, wanted, world.now());
+  if (converts) return convert(state, wanted, world);
   if (may_enter(state, wanted)) return enter(state, wanted, world);
   if (wanted.wait) return join_queue(state, wanted, world);
   // A try that meets a free lock with a queue hands over before it answers, or the lock would

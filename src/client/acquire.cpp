@@ -27,7 +27,7 @@ class Attempt {
       : core_(std::move(core)),
         wanted_(std::move(wanted)),
         stop_(std::move(stop)),
-        give_up_at_(core_->runtime().now() + wanted_.wait) {}
+        give_up_at_(waits() ? now() + wanted_.wait : LocalTime{}) {}
 
   Task<Result<Won>> run();
 

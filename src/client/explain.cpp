@@ -22,12 +22,14 @@ std::string holder_text(const HolderView& holder) {
 }  // namespace
 
 std::string explain_busy(const LockName& name, const model::Busy& busy) {
-  if (busy.holders.empty()) return fmt::format("'{}' is promised to others in its queue", name.str());
+  if (busy.holders.empty()) {
+    return fmt::format("'{}' is free, but others wait in its queue", name.str());
+  }
   const std::string others =
       busy.holder_count > 1 ? fmt::format(" and {} more", busy.holder_count - 1) : "";
-  return fmt::format("'{}' is held by {}{} since {}, for another {} unless renewed", name.str(),
-                     holder_text(busy.holders.front()), others, ms(busy.holders.front().held_for),
-                     ms(busy.retry_after));
+  return fmt::format("'{}' has been held by {}{} for {}; the lease ends in {} unless renewed",
+                     name.str(), holder_text(busy.holders.front()), others,
+                     ms(busy.holders.front().held_for), ms(busy.retry_after));
 }
 
 std::string explain_timeout(const LockName& name, Micros wait) {

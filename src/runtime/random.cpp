@@ -8,14 +8,14 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <span>
 #include <utility>
 
 namespace holdfast::runtime {
 
 namespace {
 
-// getrandom() gives up to 256 bytes in one piece, whatever signals arrive.
-constexpr std::size_t batch = 32;
+constexpr std::size_t batch = 128;
 
 struct Pool {
   std::array<std::uint64_t, batch> numbers{};
@@ -24,12 +24,13 @@ struct Pool {
 };
 
 void refill(Pool& pool) {
-  ssize_t got = 0;
-  do {
-    got = getrandom(pool.numbers.data(), sizeof(pool.numbers), 0);
-  } while (got < 0 && errno == EINTR);
-  // Without randomness every owner could be guessed; there is no safe way to go on.
-  if (got != static_cast<ssize_t>(sizeof(pool.numbers))) std::abort();
+  std::span<std::byte> bytes = std::as_writable_bytes(std::span(pool.numbers));
+  while (!bytes.empty()) {
+    const ssize_t got = getrandom(bytes.data(), bytes.size(), 0);
+    // Without randomness every owner could be guessed; there is no safe way to go on.
+    if (got < 0 && errno != EINTR) std::abort();
+    if (got > 0) bytes = bytes.subspan(static_cast<std::size_t>(got));
+  }
   pool.used = 0;
   pool.generation = fork_generation();
 }

@@ -5,10 +5,11 @@
 
 #include <holdfast/task.hpp>
 
+#include <atomic>
 #include <coroutine>
+#include <cstdint>
 #include <exception>
 #include <optional>
-#include <semaphore>
 #include <utility>
 
 namespace holdfast::runtime {
@@ -37,17 +38,20 @@ void spawn(Task<T> task) {
   spawn(std::move(task), [](T&&) {});
 }
 
-// Runs the task to its end, blocking this thread while the task is suspended.
+// Runs the task to its end, blocking this thread while the task is suspended. A task that ends
+// without suspending, as on an embedded store, costs no system call.
 template <typename T>
 T run_blocking(Task<T> task) {
   if (task.is_ready()) return task.take_ready();
+  enum State : std::uint32_t { running, waited_for, finished };
   std::optional<T> result;
-  std::binary_semaphore finished{0};
+  std::atomic<std::uint32_t> state{running};
   spawn(std::move(task), [&](T&& value) {
     result.emplace(std::move(value));
-    finished.release();
+    if (state.exchange(finished) == waited_for) state.notify_one();
   });
-  finished.acquire();
+  std::uint32_t seen = running;
+  if (state.compare_exchange_strong(seen, waited_for)) state.wait(waited_for);
   return std::move(*result);
 }
 

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/file/folder.hpp"
+
+#include "backends/file/places.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/magic.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+#include <thread>
+
+namespace holdfast::backends::file {
+
+namespace {
+
+constexpr long xfs_magic = 0x58465342;
+constexpr long cifs_magic = 0xFF534D42;
+constexpr long smb2_magic = 0xFE534D42;
+constexpr long fuse_magic = 0x65735546;
+
+// Mapped memory and futexes end at the machine's border: on these, two machines would each have a
+// lock of their own. FUSE may be either, and cannot be asked.
+const char* network_file_system(long type) {
+  switch (type) {
+    case NFS_SUPER_MAGIC: return "NFS";
+    case cifs_magic:
+    case smb2_magic:
+    case SMB_SUPER_MAGIC: return "SMB";
+    case AFS_SUPER_MAGIC:
+    case AFS_FS_MAGIC: return "AFS";
+    case CODA_SUPER_MAGIC: return "Coda";
+    case CEPH_SUPER_MAGIC: return "Ceph";
+    case V9FS_MAGIC: return "9p";
+    case fuse_magic: return "FUSE";
+    default: return nullptr;
+  }
+}
+
+bool keeps_space(long type) {
+  return type == TMPFS_MAGIC || type == EXT4_SUPER_MAGIC || type == xfs_magic;
+}
+
+std::string message_of(int error) { return std::generic_category().message(error); }
+
+}  // namespace
+
+Result<Folder> Folder::open(const std::string& path) {
+  Folder folder;
+  folder.path_ = path;
+  if (path.empty() || path.find('\0') != std::string::npos) {
+    return folder.failure(Errc::bad_input, "path: must be the path of a folder");
+  }
+  std::error_code relative;
+  folder.path_ = std::filesystem::absolute(path, relative).lexically_normal();
+  if (relative) return folder.failure_of("the current folder", relative.value());
+  if (mkdir(folder.path_.c_str(), 0700) != 0 && errno != EEXIST) {
+    return folder.failure_of("the folder cannot be made", errno);
+  }
+  folder.fd_ = Descriptor(::open(folder.path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.fd_ && errno == ENOTDIR) {
+    return folder.failure(Errc::bad_input, "path: must be a folder, and this is a file");
+  }
+  if (!folder.fd_) return folder.failure_of("the folder cannot be opened", errno);
+  if (auto checked = folder.look(); !checked) return std::unexpected(checked.error());
+  return folder;
+}
+
+Result<void> Folder::look() {
+  struct stat found{};
+  struct statfs system{};
+  if (fstat(fd(), &found) != 0 || fstatfs(fd(), &system) != 0) {
+    return failure_of("the folder cannot be looked at", errno);
+  }
+  if (found.st_uid != geteuid()) {
+    return failure(Errc::bad_input,
+                   fmt::format("path: the folder must belong to the user of this process ({}), and "
+                               "it belongs to user {}",
+                               geteuid(), found.st_uid));
+  }
+  if ((found.st_mode & 077) != 0) {
+    return failure(Errc::bad_input,
+                   fmt::format("path: the folder must be closed to other users (mode 0700), and it "
+                               "has mode {:04o}",
+                               found.st_mode & 07777));
+  }
+  if (const char* network = network_file_system(system.f_type)) {
+    return failure(Errc::unsupported,
+                   fmt::format("path: the folder must be on a file system of this machine, and it "
+                               "is on {}, which other machines may share",
+                               network));
+  }
+  identity_ = {found.st_dev, found.st_ino};
+  keeps_allocated_space_ = keeps_space(system.f_type);
+  return {};
+}
+
+std::string Folder::path_of(std::string_view name) const {
+  return fmt::format("/proc/self/fd/{}/{}", fd(), name);
+}
+
+bool Folder::has(const std::string& name) const {
+  return faccessat(fd(), name.c_str(), F_OK, AT_EACCESS | AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+Result<void> Folder::lock(std::chrono::milliseconds patience) const {
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  while (flock(fd(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK && errno != EINTR)
+      return failure_of("the folder cannot be locked", errno);
+    if (std::chrono::steady_clock::now() >= deadline) {
+      return failure(Errc::unavailable, "another process is setting the store up and does not end");
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return {};
+}
+
+void Folder::unlock() const noexcept { flock(fd(), LOCK_UN); }
+
+void Folder::remove_files_of_other_boots(std::string_view boot_id) const {
+  // A descriptor of its own: reading a folder moves the position of the open file.
+  const int reading = openat(fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (reading < 0) return;
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(fdopendir(reading), &closedir);
+  if (!entries) {
+    close(reading);
+    return;
+  }
+  while (const dirent* entry = readdir(entries.get())) {
+    if (is_of_another_boot(entry->d_name, boot_id)) unlinkat(fd(), entry->d_name, 0);
+  }
+}
+
+std::unexpected<Error> Folder::failure(Errc code, std::string_view what) const {
+  return fail(code, fmt::format("file:{}: {}", path_, what));
+}
+
+std::unexpected<Error> Folder::failure_of(std::string_view call, int error) const {
+  return failure(Errc::unavailable, fmt::format("{}: {}", call, message_of(error)));
+}
+
+}  // namespace holdfast::backends::file

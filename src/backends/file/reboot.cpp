@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/file/reboot.hpp"
+
+#include "backends/file/record.hpp"
+#include "model/machine.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace holdfast::backends::file {
+
+namespace {
+
+void live_again(model::LockState& state, model::StoreTime last_step, model::StoreTime now) {
+  state.queue.clear();
+  state.queue_expires = {};
+  const auto ended = [&](const model::Hold& hold) { return hold.expires <= last_step; };
+  state.holds.erase(std::remove_if(state.holds.begin(), state.holds.end(), ended),
+                    state.holds.end());
+  for (model::Hold& hold : state.holds) {
+    hold.expires = now + hold.ttl;
+    hold.since = now;
+    // A claim may have been acted upon before it was confirmed: when in doubt it is a lease.
+    hold.claimed = false;
+    hold.process = model::ProcessId::none;
+  }
+}
+
+int recover_record(Cursor& cursor, model::StoreTime last_step, model::StoreTime now) {
+  const auto record = parse_record(cursor.key(), cursor.value());
+  if (!record) return 0;
+  auto state = model::decode(record->state);
+  // What cannot be read is kept, and refused to whoever asks for it.
+  if (!state) return 0;
+  live_again(*state, last_step, now);
+  if (state->idle()) return cursor.del();
+  std::string value;
+  model::encode(*state, value);
+  make_value(record->name, value);
+  return cursor.put(value);
+}
+
+Result<int> attempt(Database& database, const BootId& boot_id, model::StoreTime now) {
+  auto txn = database.begin();
+  if (!txn) return std::unexpected(std::move(txn.error()));
+  auto meta = read_meta(*txn);
+  if (!meta) return std::unexpected(std::move(meta.error()));
+  if (meta->boot_id == boot_id) return 0;
+  {
+    Cursor cursor(*txn);
+    int failed = cursor.seek(first_lock_key);
+    for (; failed == 0; failed = cursor.next()) {
+      if (const int broken = recover_record(cursor, meta->last_step, now)) return broken;
+    }
+    if (failed != MDB_NOTFOUND) return failed;
+  }
+  meta->boot_id = boot_id;
+  meta->last_step = now;
+  if (const int failed = write_meta(*txn, *meta)) return failed;
+  return txn->commit();
+}
+
+}  // namespace
+
+Result<void> recover_from_reboot(Database& database, const BootId& boot_id, model::StoreTime now) {
+  while (true) {
+    const auto done = attempt(database, boot_id, now);
+    if (!done) return std::unexpected(done.error());
+    if (*done == 0) return {};
+    if (*done != MDB_MAP_FULL) {
+      return fail(
+          Errc::unavailable,
+          fmt::format("the store cannot be taken over after a reboot: {}", mdb_strerror(*done)));
+    }
+    if (auto grown = database.grow(); !grown) return grown;
+  }
+}
+
+}  // namespace holdfast::backends::file

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "backends/file/environment.hpp"
+
+namespace holdfast::backends::file {
+
+// The environment of this process for the folder, opened if there is none. Clients of one folder
+// share it, whatever path they reach it by. Errors as Environment::open.
+Result<std::shared_ptr<Environment>> shared_environment(EnvironmentOptions options,
+                                                        const runtime::Runtime& runtime);
+
+}  // namespace holdfast::backends::file

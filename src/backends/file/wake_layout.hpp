@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The wake file as every process of the store sees it: the lock of the writers, and a slot for each
+// process that waits. docs/stores/file.md describes it. Any change of it is a new version.
+#pragma once
+
+#include <pthread.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+namespace holdfast::backends::file {
+
+inline constexpr std::uint64_t wake_magic = 0x454b415754534648;  // "HFSTWAKE"
+inline constexpr std::uint32_t wake_version = 1;
+inline constexpr std::uint32_t max_waiting_processes = 1024;
+inline constexpr std::uint32_t ring_size = 32;
+
+struct WakeHeader {
+  std::uint64_t magic = wake_magic;
+  std::uint32_t version = wake_version;
+  std::uint32_t slot_count = max_waiting_processes;
+  std::uint64_t total_bytes = 0;  // also tells a process with another layout of pthread_mutex_t
+};
+
+// Whoever enters the database holds `mutex`. The rest is for the error message of those who could
+// not have it.
+struct alignas(64) WriterSection {
+  pthread_mutex_t mutex;
+  std::atomic<std::int64_t> pid;
+  std::atomic<std::int64_t> since_us;  // CLOCK_BOOTTIME
+};
+
+// `alive` is held by a thread of the process for as long as it listens: the kernel lets go of it
+// when the process ends, however it ends. `tail` counts the messages ever written into the ring,
+// and is what the listener sleeps on.
+struct alignas(64) Slot {
+  pthread_mutex_t alive;
+  std::atomic<std::uint64_t> process;  // 0: free
+  std::atomic<std::int64_t> pid;
+  std::atomic<std::uint32_t> tail;
+  std::array<std::atomic<std::uint64_t>, ring_size> ring;
+};
+
+struct WakeLayout {
+  WakeHeader header;
+  WriterSection writer;
+  std::array<Slot, max_waiting_processes> slots;
+};
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free);
+
+}  // namespace holdfast::backends::file

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/error.hpp>
+
+#include "backends/file/wake_file.hpp"
+#include "runtime/runtime.hpp"
+
+#include <chrono>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+namespace holdfast::backends::file {
+
+// The right to be inside the database, of one thread of one process. It is a robust mutex, so a
+// killed process does not keep it, and it is asked for with a deadline, so a stopped one (Ctrl-Z)
+// costs the others an error and never a hang. Let go by the thread that took it.
+class WriterLock {
+ public:
+  WriterLock(WriterLock&& other) noexcept
+      : section_(std::exchange(other.section_, nullptr)), after_a_death_(other.after_a_death_) {}
+  WriterLock& operator=(WriterLock&&) = delete;
+  ~WriterLock() { unlock(); }
+
+  void unlock() noexcept;
+  // The one before died inside. What it committed is there, but the messages that belonged to it
+  // may never have been sent.
+  bool after_a_death() const noexcept { return after_a_death_; }
+
+  // Nothing if it could not be had within `patience`. Errors: unavailable.
+  static Result<std::optional<WriterLock>> try_for(const WakeFile& wake,
+                                                   std::chrono::nanoseconds patience,
+                                                   runtime::LocalTime now);
+
+ private:
+  WriterLock(WriterSection& section, bool after_a_death)
+      : section_(&section), after_a_death_(after_a_death) {}
+
+  WriterSection* section_;
+  bool after_a_death_;
+};
+
+// How long somebody is willing to wait for the lock. A deadline in the past means one try.
+struct Patience {
+  runtime::LocalTime deadline{};
+  std::stop_token stop{};
+};
+
+// So often a waiting thread looks at its stop token and at the clock.
+inline constexpr std::chrono::milliseconds patience_slice{50};
+
+// Errors: unavailable (who has it, and for how long), cancelled.
+Result<WriterLock> lock_writer(const WakeFile& wake, const runtime::Runtime& runtime,
+                               const Patience& patience);
+
+// "process 4711 has been inside the store for 3.2 s"
+std::string describe_writer(const WakeFile& wake, runtime::LocalTime now);
+
+}  // namespace holdfast::backends::file

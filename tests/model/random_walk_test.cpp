@@ -192,7 +192,8 @@ class History {
     if (std::holds_alternative<model::ForceRelease>(command.verb)) return std::nullopt;
     // Whoever renews or converts what it still waits for may be handed it after the answer, and a
     // request that was in use may be free by then.
-    if (is_not_mine(first) && !lock_.messages.empty()) return std::nullopt;
+    const bool renews = std::holds_alternative<model::Renew>(command.verb);
+    if ((renews || is_not_mine(first)) && !lock_.messages.empty()) return std::nullopt;
     if (std::holds_alternative<model::Refused>(first)) return std::nullopt;
     const auto before = bytes_of(lock_.state);
     const auto second = lock_.apply(command);

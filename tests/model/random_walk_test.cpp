@@ -6,6 +6,7 @@
 #include "random_walk_oracle.hpp"
 #include "support/model_world.hpp"
 
+#include <algorithm>
 #include <array>
 #include <iostream>
 #include <random>
@@ -132,6 +133,17 @@ class Clients {
   std::vector<LockCommand> sent_;
 };
 
+std::optional<OwnerId> owner_in(const LockCommand& command) {
+  return std::visit(
+      []<typename Verb>(const Verb& verb) -> std::optional<OwnerId> {
+        if constexpr (std::is_same_v<Verb, model::ForceRelease>)
+          return std::nullopt;
+        else
+          return verb.owner;
+      },
+      command.verb);
+}
+
 std::string bytes_of(const model::LockState& state) {
   std::string bytes;
   model::encode(state, bytes);
@@ -187,13 +199,18 @@ class History {
     return oracle_.judge({command, outcome, lock_.messages, lock_.now, lock_.state});
   }
 
+  bool served_the_owner_of(const LockCommand& command) const {
+    return std::ranges::any_of(lock_.messages, [&](const model::Message& message) {
+      return message.grant && owner_in(command) == message.owner;
+    });
+  }
+
   std::optional<std::string> repeat(const LockCommand& command, const model::LockOutcome& first) {
     // To repeat a force-release is to force the next one out.
     if (std::holds_alternative<model::ForceRelease>(command.verb)) return std::nullopt;
-    // Whoever renews or converts what it still waits for may be handed it after the answer, and a
-    // request that was in use may be free by then.
-    const bool renews = std::holds_alternative<model::Renew>(command.verb);
-    if ((renews || is_not_mine(first)) && !lock_.messages.empty()) return std::nullopt;
+    // What its owner waited for may have been handed over after the answer, and a request that was
+    // in use may be free by then.
+    if (served_the_owner_of(command)) return std::nullopt;
     if (std::holds_alternative<model::Refused>(first)) return std::nullopt;
     const auto before = bytes_of(lock_.state);
     const auto second = lock_.apply(command);

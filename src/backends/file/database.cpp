@@ -104,6 +104,8 @@ Result<void> Database::open_file(const std::string& name, std::size_t map_bytes)
           mdb_env_open(env_, folder_.path_of(name).c_str(), flags_of(options_), 0600)) {
     return failure_of(fmt::format("{} cannot be opened", name), failed);
   }
+  // LMDB leaves this one open to the programs that ours starts.
+  fcntl(fd(), F_SETFD, FD_CLOEXEC);
   MDB_txn* txn = nullptr;
   int failed = mdb_txn_begin(env_, nullptr, MDB_RDONLY, &txn);
   if (failed == 0) {
@@ -148,10 +150,8 @@ Result<void> Database::grow() {
 }
 
 Result<void> Database::allocate(std::size_t bytes) {
-  int fd = -1;
-  mdb_env_get_fd(env_, &fd);
   int failed = EFBIG;
-  if (within_file_size_limit(bytes)) failed = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+  if (within_file_size_limit(bytes)) failed = posix_fallocate(fd(), 0, static_cast<off_t>(bytes));
   if (failed == 0) return {};
   return failure_of(fmt::format("no room for a database of {} KiB", bytes >> 10U), failed);
 }
@@ -176,6 +176,12 @@ bool Database::is_deleted() const {
   mdb_env_get_fd(env_, &fd);
   struct stat found{};
   return fstat(fd, &found) != 0 || found.st_nlink == 0;
+}
+
+int Database::fd() const {
+  int fd = -1;
+  mdb_env_get_fd(env_, &fd);
+  return fd;
 }
 
 std::unexpected<Error> Database::failure_of(std::string_view what, int code) const {

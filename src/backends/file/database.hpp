@@ -55,6 +55,7 @@ class Database {
   Result<void> fill();
   Result<void> allocate(std::size_t bytes);
   Result<std::size_t> file_bytes() const;
+  int fd() const;
   std::unexpected<Error> failure_of(std::string_view what, int code) const;
 
   const Folder& folder_;

@@ -40,17 +40,15 @@ Error named(Error error, const std::string& store) {
 
 }  // namespace
 
-Result<std::shared_ptr<Environment>> Environment::open(EnvironmentOptions options,
+Result<std::shared_ptr<Environment>> Environment::open(EnvironmentOptions options, Folder folder,
                                                        const runtime::Runtime& runtime) {
-  auto folder = Folder::open(options.path);
-  if (!folder) return std::unexpected(std::move(folder.error()));
-  auto wake = WakeFile::open(*folder, options.boot_id);
+  auto wake = WakeFile::open(folder, options.boot_id);
   if (!wake) return std::unexpected(std::move(wake.error()));
   if (!options.mapped_writes) {
-    options.mapped_writes = !options.durable && folder->keeps_allocated_space();
+    options.mapped_writes = !options.durable && folder.keeps_allocated_space();
   }
   std::shared_ptr<Environment> environment(
-      new Environment(std::move(options), std::move(*folder), std::move(*wake)));
+      new Environment(std::move(options), std::move(folder), std::move(*wake)));
   if (auto opened = environment->open_database(runtime); !opened) {
     return std::unexpected(named(std::move(opened.error()), environment->describe()));
   }

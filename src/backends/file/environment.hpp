@@ -32,8 +32,9 @@ struct EnvironmentOptions {
 // all of it alone.
 class Environment {
  public:
-  // Errors: bad_input, unsupported, unavailable.
-  static Result<std::shared_ptr<Environment>> open(EnvironmentOptions options,
+  // The folder is the one at options.path, and the boot id is given. Errors: bad_input,
+  // unavailable.
+  static Result<std::shared_ptr<Environment>> open(EnvironmentOptions options, Folder folder,
                                                    const runtime::Runtime& runtime);
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;

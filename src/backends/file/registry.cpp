@@ -42,7 +42,7 @@ Result<std::shared_ptr<Environment>> shared_environment(EnvironmentOptions optio
     if (!boot_id) return std::unexpected(std::move(boot_id.error()));
     options.boot_id = std::move(*boot_id);
   }
-  const auto folder = Folder::open(options.path);
+  auto folder = Folder::open(options.path);
   if (!folder) return std::unexpected(folder.error());
   const Key key{folder->identity(), options.durable, options.boot_id};
   Registry& known = registry();
@@ -51,7 +51,7 @@ Result<std::shared_ptr<Environment>> shared_environment(EnvironmentOptions optio
   if (const auto found = known.environments.find(key); found != known.environments.end()) {
     if (auto environment = found->second.lock()) return environment;
   }
-  auto environment = Environment::open(std::move(options), runtime);
+  auto environment = Environment::open(std::move(options), std::move(*folder), runtime);
   if (environment) known.environments[key] = *environment;
   return environment;
 }

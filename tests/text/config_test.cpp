@@ -141,9 +141,8 @@ TEST(Config, random_text_does_no_harm) {
     EXPECT_EQ(config.error().code, Errc::bad_input);
     EXPECT_TRUE(config.error().message.starts_with("config.yml:")) << config.error().message;
   }
-  for (const auto* cycle : {"&a {server: *a}", "&a {profiles: *a}", "&a {ttl: *a}"}) {
-    static_cast<void>(parse_config(cycle, "config.yml"));
-  }
+  EXPECT_TRUE(parse_config("&a {server: *a}", "config.yml"));
+  EXPECT_FALSE(parse_config("&a {profiles: *a}", "config.yml"));
   EXPECT_FALSE(parse_config(std::string(100'000, '['), "config.yml"));
   EXPECT_FALSE(parse_config(std::string(100'000, '{'), "config.yml"));
 }

@@ -1,35 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The smallest useful program: take a lock, work under it, give it back.
+// The smallest useful program: take a lock, work under it, give it back. README.md shows what
+// stands between the two marks; a test compares.
+// [readme]
 #include <holdfast/holdfast.hpp>
 
 #include <chrono>
-#include <cstdlib>
 #include <iostream>
 
 using namespace std::chrono_literals;
 
-namespace {
-
-int report(const holdfast::Error& error) {
-  std::cerr << holdfast::to_string(error.code) << ": " << error.message << '\n';
-  return EXIT_FAILURE;
-}
-
-}  // namespace
-
 int main(int argc, char** argv) {
-  // Without a URL the locks live in this process; "file:" shares them with the whole machine.
+  // "memory:" is this process alone; "file:" is every process of this user on this machine.
   auto client = holdfast::open(argc > 1 ? argv[1] : "memory:");
-  if (!client) return report(client.error());
+  if (!client) {
+    std::cerr << client.error().message << '\n';
+    return 1;
+  }
 
+  // Ours for 30 s at a time, renewed in the background. Waits in line for up to 5 s.
   auto lease = client->mutex("orders:42").acquire({.ttl = 30s, .wait = 5s});
-  if (!lease) return report(lease.error());
+  if (!lease) {
+    std::cerr << holdfast::to_string(lease.error().code) << ": " << lease.error().message << '\n';
+    return 1;
+  }
 
-  // A resource that remembers the highest fence it has seen can refuse a holder that came too late.
+  // Hand the fence to what the lock protects, so that it can refuse a holder that comes too late.
   std::cout << "orders:42 is ours, fence " << lease->fence() << '\n';
+  if (lease->lost().stop_requested()) std::cout << "no longer: stop here\n";
 
-  if (auto released = lease->release(); !released) return report(released.error());
-  std::cout << "and free again\n";
-  return EXIT_SUCCESS;
+  lease->release();  // or let it go out of scope
 }
+// [/readme]

@@ -6,8 +6,10 @@
 
 #include <holdfast/error.hpp>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -42,12 +44,23 @@ class OwnerId {
   // 32 hexadecimal digits.
   static OwnerId from_random(std::uint64_t high, std::uint64_t low);
 
-  const std::string& str() const noexcept { return text_; }
-  friend bool operator==(const OwnerId&, const OwnerId&) = default;
+  std::string_view view() const noexcept {
+    return long_ ? std::string_view(*long_) : std::string_view(short_.data(), short_size_);
+  }
+  std::string str() const { return std::string(view()); }
+  friend bool operator==(const OwnerId& a, const OwnerId& b) noexcept {
+    return a.view() == b.view();
+  }
 
  private:
-  explicit OwnerId(std::string text) : text_(std::move(text)) {}
-  std::string text_;
+  explicit OwnerId(std::string_view text);
+
+  // Every command carries an owner, and almost every owner is a fresh one of 32 bytes: those live
+  // inside, without an allocation.
+  static constexpr std::size_t short_bytes = 39;
+  std::uint8_t short_size_ = 0;
+  std::array<char, short_bytes> short_;
+  std::shared_ptr<const std::string> long_;
 };
 
 }  // namespace holdfast

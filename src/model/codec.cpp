@@ -67,7 +67,7 @@ void append_hold(const Hold& hold, std::string& out) {
       .put(count_of(hold.since))
       .put(std::int64_t{hold.ttl.count()})
       .append_to(out);
-  append_text(hold.owner.str(), out);
+  append_text(hold.owner.view(), out);
   append_metadata(hold.metadata, out);
 }
 
@@ -83,7 +83,7 @@ void append_waiter(std::uint64_t place, const Waiter& waiter, std::string& out) 
       .put(std::int64_t{waiter.ttl.count()})
       .put(std::int64_t{waiter.claim.count()})
       .append_to(out);
-  append_text(waiter.owner.str(), out);
+  append_text(waiter.owner.view(), out);
   append_metadata(waiter.metadata, out);
 }
 

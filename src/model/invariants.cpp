@@ -16,7 +16,7 @@ using Violation = std::optional<std::string>;
 // An attempt to hold the lock; no two of these are the same.
 using Attempt = std::pair<std::string_view, RequestId>;
 
-Attempt attempt_of(const auto& entry) { return {entry.owner.str(), entry.request}; }
+Attempt attempt_of(const auto& entry) { return {entry.owner.view(), entry.request}; }
 
 std::uint64_t permits_in_use(const LockState& state) {
   std::uint64_t sum = 0;

@@ -2,6 +2,7 @@
 #include "model/queue.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace holdfast::model {
 
@@ -41,14 +42,15 @@ Hold& upgrade(LockState& state, const Waiter& waiter, Micros lease, World& world
 }
 
 void serve(LockState& state, World& world, std::uint64_t place, bool is_caller) {
-  const auto entry = state.queue.extract(place);
-  const Waiter& waiter = entry.mapped();
+  auto entry = state.queue.extract(place);
+  Waiter& waiter = entry.mapped();
+  const bool upgrades = is_upgrade(waiter);
   const Micros lease = is_caller ? waiter.ttl : std::min(waiter.ttl, waiter.claim);
-  Hold& hold = is_upgrade(waiter) ? upgrade(state, waiter, lease, world)
-                                  : grant(state, waiter, lease, world);
-  if (is_caller) return;
-  hold.claimed = !is_upgrade(waiter);
   Message message = message_to(waiter);
+  Hold& hold = upgrades ? upgrade(state, waiter, lease, world)
+                        : grant(state, std::move(waiter), lease, world);
+  if (is_caller) return;
+  hold.claimed = !upgrades;
   message.grant = Grant{hold.fence, world.now(), hold.expires - world.now()};
   world.messages.push_back(std::move(message));
 }
@@ -114,10 +116,10 @@ std::map<std::uint64_t, Waiter>::iterator find_waiter(LockState& state, const Ow
   });
 }
 
-Hold& grant(LockState& state, const Waiter& to, Micros lease, World& world) {
+Hold& grant(LockState& state, Waiter&& to, Micros lease, World& world) {
   const bool reenters = state.spec.kind == Kind::reentrant && !state.holds.empty();
   const Fence fence = reenters ? state.holds.front().fence : world.mint();
-  return state.holds.emplace_back(Hold{.owner = to.owner,
+  return state.holds.emplace_back(Hold{.owner = std::move(to.owner),
                                        .request = to.request,
                                        .process = to.process,
                                        .permits = to.permits,
@@ -126,7 +128,7 @@ Hold& grant(LockState& state, const Waiter& to, Micros lease, World& world) {
                                        .expires = world.now() + lease,
                                        .since = world.now(),
                                        .ttl = to.ttl,
-                                       .metadata = to.metadata});
+                                       .metadata = std::move(to.metadata)});
 }
 
 void extend(Hold& hold, Micros ttl, StoreTime now) {

@@ -24,7 +24,7 @@ std::map<std::uint64_t, Waiter>::iterator find_waiter(LockState& state, const Ow
                                                       RequestId request);
 
 // Adds a lease to the state and returns it. A re-entry shares the fence of its owner's first one.
-Hold& grant(LockState& state, const Waiter& to, Micros lease, World& world);
+Hold& grant(LockState& state, Waiter&& to, Micros lease, World& world);
 
 // A lease never becomes shorter.
 void extend(Hold& hold, Micros ttl, StoreTime now);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 namespace holdfast {
@@ -79,14 +80,23 @@ Result<OwnerId> OwnerId::make(std::string_view text) {
   if (auto checked = check({"owner", max_owner_bytes}, text); !checked) {
     return std::unexpected(std::move(checked.error()));
   }
-  return OwnerId(std::string(text));
+  return OwnerId(text);
+}
+
+OwnerId::OwnerId(std::string_view text) {
+  if (text.size() > short_bytes) {
+    long_ = std::make_shared<const std::string>(text);
+    return;
+  }
+  short_size_ = static_cast<std::uint8_t>(text.size());
+  std::copy(text.begin(), text.end(), short_.begin());
 }
 
 OwnerId OwnerId::from_random(std::uint64_t high, std::uint64_t low) {
   std::array<char, 32> digits;
   write_hex(high, digits.data());
   write_hex(low, digits.data() + 16);
-  return OwnerId(std::string(digits.data(), digits.size()));
+  return OwnerId(std::string_view(digits.data(), digits.size()));
 }
 
 }  // namespace holdfast

@@ -5,18 +5,18 @@
 
 namespace holdfast::backends::memory {
 
-model::LockOutcome Shard::apply(const LockName& name, const model::LockCommand& command,
+model::LockOutcome Shard::apply(const HashedName& name, const model::LockCommand& command,
                                 model::World& world) {
   const std::lock_guard lock(mutex_);
   const bool acquires = std::holds_alternative<model::Acquire>(command.verb);
-  auto entry = locks_.find(name.str());
+  auto entry = locks_.find(name);
   if (entry == locks_.end()) {
     if (!acquires) {
       model::LockState nobody;
       return model::step(nobody, command, world);
     }
     sweep_a_little(world.now());
-    entry = locks_.try_emplace(name.str()).first;
+    entry = locks_.try_emplace(Key{std::string(name.text), name.hash}).first;
   }
   model::LockOutcome outcome = model::step(entry->second, command, world);
   if (entry->second.idle()) locks_.erase(entry);
@@ -40,17 +40,17 @@ void Shard::sweep_a_little(model::StoreTime now) {
 bool Shard::list(std::string_view prefix, std::string_view after, std::size_t room,
                  model::StoreTime now, std::vector<LockView>& out) const {
   const std::lock_guard lock(mutex_);
-  using Entry = std::pair<const std::string, model::LockState>;
+  using Entry = std::pair<const Key, model::LockState>;
   std::vector<const Entry*> found;
   for (const Entry& entry : locks_) {
-    const bool wanted = entry.first.starts_with(prefix) && entry.first > after;
+    const bool wanted = entry.first.text.starts_with(prefix) && entry.first.text > after;
     if (wanted && !model::forgettable(entry.second, now)) found.push_back(&entry);
   }
   const std::size_t count = std::min(room, found.size());
   std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count), found.end(),
-                    [](const Entry* a, const Entry* b) { return a->first < b->first; });
+                    [](const Entry* a, const Entry* b) { return a->first.text < b->first.text; });
   for (std::size_t i = 0; i < count; ++i) {
-    out.push_back(model::view(found[i]->first, found[i]->second, now));
+    out.push_back(model::view(found[i]->first.text, found[i]->second, now));
   }
   return found.size() > count;
 }

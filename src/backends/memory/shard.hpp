@@ -3,18 +3,28 @@
 
 #include "model/machine.hpp"
 
+#include <functional>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
 namespace holdfast::backends::memory {
 
+// A name with its hash, which is taken once, for choosing the shard and for its map.
+struct HashedName {
+  explicit HashedName(std::string_view text)
+      : text(text), hash(std::hash<std::string_view>{}(text)) {}
+  std::string_view text;
+  std::size_t hash;
+};
+
 // A part of the names, behind one mutex. A name is here only while somebody holds or waits.
 class alignas(64) Shard {
  public:
   // One step on one name. World's messages are the caller's to deliver, after the call.
-  model::LockOutcome apply(const LockName& name, const model::LockCommand& command,
+  model::LockOutcome apply(const HashedName& name, const model::LockCommand& command,
                            model::World& world);
 
   // Appends up to `room` locks that start with `prefix` and come after `after`, by name. True if
@@ -23,11 +33,24 @@ class alignas(64) Shard {
             model::StoreTime now, std::vector<LockView>& out) const;
 
  private:
+  struct Key {
+    std::string text;
+    std::size_t hash;
+  };
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(const auto& name) const noexcept { return name.hash; }
+  };
+  struct Same {
+    using is_transparent = void;
+    bool operator()(const auto& a, const auto& b) const noexcept { return a.text == b.text; }
+  };
+
   void sweep_a_little(model::StoreTime now);
 
   mutable std::mutex mutex_;
-  std::unordered_map<std::string, model::LockState> locks_;  // guarded by mutex_
-  std::size_t sweep_ = 0;                                    // guarded by mutex_
+  std::unordered_map<Key, model::LockState, Hash, Same> locks_;  // guarded by mutex_
+  std::size_t sweep_ = 0;                                        // guarded by mutex_
 };
 
 }  // namespace holdfast::backends::memory

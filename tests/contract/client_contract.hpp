@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the library promises its users, on every store.
+#pragma once
+
+#include <holdfast/holdfast.hpp>
+
+#include "stores.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <thread>
+
+namespace holdfast::test {
+
+using namespace std::chrono_literals;
+
+class ClientContract : public testing::TestWithParam<StoreUnderTest> {
+ protected:
+  // A client with a connection of its own, as another process would have.
+  Client open_again();
+
+  // Waits until it is so, or fails after a time that only something broken takes.
+  static bool becomes_true(const std::function<bool()>& condition);
+  static void let_pass(Duration time) { std::this_thread::sleep_for(time); }
+  static std::chrono::steady_clock::time_point now() { return std::chrono::steady_clock::now(); }
+
+  TemporaryFolder folder;
+  Client client = open_again();
+};
+
+// For ASSERT_TRUE(is_ok(result)): says why it is not.
+template <typename T>
+testing::AssertionResult is_ok(const Result<T>& result) {
+  if (result) return testing::AssertionSuccess();
+  return testing::AssertionFailure()
+         << to_string(result.error().code) << ": " << result.error().message;
+}
+
+template <typename T>
+std::string_view code_of(const Result<T>& result) {
+  return result ? "ok" : to_string(result.error().code);
+}
+
+}  // namespace holdfast::test

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client_contract.hpp"
+
+#include <atomic>
+#include <random>
+
+namespace holdfast::test {
+
+namespace {
+
+constexpr int threads = 4;
+
+template <typename Work>
+void in_threads(Work work) {
+  std::vector<std::jthread> running;
+  for (int i = 0; i < threads; ++i) running.emplace_back([work, i] { work(i); });
+}
+
+}  // namespace
+
+TEST_P(ClientContract, no_increment_is_lost_by_those_who_wait) {
+  constexpr int rounds = 60;
+  long counter = 0;
+  Fence last = 0;
+  in_threads([&](int) {
+    auto own = open_again();
+    auto lock = own.mutex("counter");
+    for (int round = 0; round < rounds; ++round) {
+      auto lease = lock.acquire({.ttl = 5s, .wait = 20s});
+      ASSERT_TRUE(is_ok(lease));
+      ++counter;
+      EXPECT_GT(lease->fence(), last);
+      last = lease->fence();
+      EXPECT_EQ(lease->release(), Released::released);
+    }
+  });
+  EXPECT_EQ(counter, threads * rounds);
+  EXPECT_TRUE(client.list()->locks.empty());
+}
+
+TEST_P(ClientContract, no_increment_is_lost_while_others_give_up_and_cancel) {
+  std::atomic<long> acquired = 0;
+  long counter = 0;
+  in_threads([&](int thread) {
+    std::mt19937 random(static_cast<unsigned>(thread));
+    for (int round = 0; round < 40; ++round) {
+      std::stop_source stop;
+      const auto patience = std::chrono::microseconds(random() % 4000 + 1);
+      std::optional<std::jthread> canceller;
+      if (round % 2 == 0) {
+        canceller.emplace([&stop, patience] {
+          let_pass(patience);
+          stop.request_stop();
+        });
+      }
+      auto lease = client.mutex("counter").acquire(
+          {.ttl = 5s, .wait = canceller ? Duration(10s) : patience}, stop.get_token());
+      if (!lease) continue;
+      ++counter;
+      ++acquired;
+      let_pass(std::chrono::microseconds(random() % 500));
+      EXPECT_TRUE(lease->valid());
+      EXPECT_EQ(lease->release(), Released::released);
+    }
+  });
+  EXPECT_EQ(counter, acquired);
+  EXPECT_TRUE(becomes_true([this] { return client.list()->locks.empty(); }));
+}
+
+TEST_P(ClientContract, renewals_of_many_leases_go_on_while_threads_acquire_and_release) {
+  std::vector<Lease> held;
+  for (int i = 0; i < 50; ++i) {
+    auto lease = client.mutex("held/" + std::to_string(i)).acquire({.ttl = 300ms});
+    ASSERT_TRUE(is_ok(lease));
+    held.push_back(std::move(*lease));
+  }
+  const auto end = now() + 900ms;
+  in_threads([&](int thread) {
+    auto lock = client.mutex("busy/" + std::to_string(thread));
+    while (now() < end) {
+      auto lease = lock.acquire({.ttl = 60ms});
+      ASSERT_TRUE(is_ok(lease));
+      let_pass(1ms);
+      EXPECT_EQ(lease->release(), Released::released);
+    }
+  });
+  for (const auto& lease : held) EXPECT_TRUE(lease.valid()) << lease.name().str();
+}
+
+}  // namespace holdfast::test

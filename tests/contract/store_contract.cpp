@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "store_contract.hpp"
+
+namespace holdfast::test {
+
+using model::LockCommand;
+using model::LockOutcome;
+using model::RequestId;
+
+void StoreContract::SetUp() {
+  store = open_again();
+  ASSERT_NE(store, nullptr);
+}
+
+std::shared_ptr<store::Store> StoreContract::open_again() {
+  auto opened = GetParam().open(runtime, folder.path());
+  if (opened) return *opened;
+  ADD_FAILURE() << opened.error().message;
+  return nullptr;
+}
+
+Result<store::Reply> StoreContract::send(LockCommand command, std::string_view name) {
+  store::Request request{.name = name_of(name), .command = std::move(command), .deadline = soon()};
+  return runtime::run_blocking(store->apply(std::move(request)));
+}
+
+LockOutcome StoreContract::apply(LockCommand command, std::string_view name) {
+  auto reply = send(std::move(command), name);
+  if (reply) return std::get<LockOutcome>(std::move(reply->outcome));
+  ADD_FAILURE() << reply.error().message;
+  return model::Refused{reply.error()};
+}
+
+LockOutcome StoreContract::acquire(const Ask& ask, std::string_view name) {
+  return apply({spec, to_command(spec.kind, ask)}, name);
+}
+
+LockOutcome StoreContract::renew(std::string_view owner, std::uint64_t request, Micros ttl) {
+  return apply({spec, model::Renew{owner_named(owner), RequestId{request}, ttl}});
+}
+
+LockOutcome StoreContract::release(std::string_view owner, std::uint64_t request,
+                                   std::string_view name) {
+  return apply({spec, model::Release{owner_named(owner), RequestId{request}}}, name);
+}
+
+LockOutcome StoreContract::force_release() { return apply({spec, model::ForceRelease{}}); }
+
+LockView StoreContract::inspect(std::string_view name) {
+  return must_be<model::Seen>(apply({spec, model::Inspect{}}, name)).lock;
+}
+
+QueuedAsk StoreContract::queue_up(Ask ask, std::string_view name) {
+  auto ear = store->listen(name_of(name), owner_named(ask.owner), RequestId{ask.request});
+  if (!ear) {
+    ADD_FAILURE() << ear.error().message;
+    return {ask, nullptr};
+  }
+  ask.wait = true;
+  ask.process = static_cast<std::uint64_t>((*ear)->process());
+  ask.place = queued(acquire(ask, name)).place;
+  return {ask, std::move(*ear)};
+}
+
+std::optional<model::Granted> StoreContract::await_turn(QueuedAsk& waiter, Micros within,
+                                                        std::string_view name) {
+  const auto deadline = runtime->now() + within;
+  while (true) {
+    const auto notice = runtime::run_blocking(waiter.ear->next(deadline));
+    if (notice.reason == store::Notice::Reason::deadline) return std::nullopt;
+    if (notice.reason == store::Notice::Reason::granted) {
+      return model::Granted{notice.grant.fence, notice.grant.lease};
+    }
+    const auto outcome = acquire(waiter.ask, name);
+    if (const auto* grant = std::get_if<model::Granted>(&outcome)) return *grant;
+  }
+}
+
+LockPage StoreContract::list(std::string prefix, std::string cursor, std::uint32_t limit) {
+  store::ListRequest request{
+      .prefix = std::move(prefix), .cursor = std::move(cursor), .limit = limit, .deadline = soon()};
+  auto page = runtime::run_blocking(store->list(std::move(request)));
+  if (page) return std::move(*page);
+  ADD_FAILURE() << page.error().message;
+  return {};
+}
+
+std::vector<std::string> StoreContract::names_listed(const std::string& prefix,
+                                                     std::uint32_t limit) {
+  std::vector<std::string> names;
+  std::string cursor;
+  do {
+    const auto page = list(prefix, cursor, limit);
+    EXPECT_LE(page.locks.size(), limit);
+    for (const auto& lock : page.locks) names.push_back(lock.name);
+    cursor = page.next;
+  } while (!cursor.empty());
+  return names;
+}
+
+}  // namespace holdfast::test

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every store promises, asked of the store itself. The rules of the locks have table tests of
+// their own on the model; here they prove that the store runs that model, atomically and in time.
+#pragma once
+
+#include "runtime/spawn.hpp"
+#include "stores.hpp"
+#include "support/ask.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <thread>
+
+namespace holdfast::test {
+
+// Far longer than anything here takes, so that only a broken store ever meets it.
+inline constexpr Micros patience = std::chrono::seconds(10);
+
+inline LockName name_of(std::string_view text) { return LockName::make(text).value(); }
+
+// A queued acquire and its ear.
+struct QueuedAsk {
+  Ask ask;
+  std::unique_ptr<store::Listening> ear;
+};
+
+class StoreContract : public testing::TestWithParam<StoreUnderTest> {
+ protected:
+  using Spec = model::LockSpec;
+
+  void SetUp() override;
+
+  std::shared_ptr<store::Store> open_again();
+  runtime::LocalTime soon() const { return runtime->now() + patience; }
+
+  // One command, with the errors of the store.
+  Result<store::Reply> send(model::LockCommand command, std::string_view name);
+  // One command that the store must answer.
+  model::LockOutcome apply(model::LockCommand command, std::string_view name = "orders:42");
+
+  model::LockOutcome acquire(const Ask& ask, std::string_view name = "orders:42");
+  model::LockOutcome renew(std::string_view owner, std::uint64_t request = 1, Micros ttl = 10s);
+  model::LockOutcome release(std::string_view owner, std::uint64_t request = 1,
+                             std::string_view name = "orders:42");
+  model::LockOutcome force_release();
+  LockView inspect(std::string_view name = "orders:42");
+
+  // Joins the queue, ear first.
+  QueuedAsk queue_up(Ask ask, std::string_view name = "orders:42");
+  // Follows the waiter's protocol until it is granted: a message, or a hint and another question.
+  std::optional<model::Granted> await_turn(QueuedAsk& waiter, Micros within = patience,
+                                           std::string_view name = "orders:42");
+
+  LockPage list(std::string prefix, std::string cursor = {}, std::uint32_t limit = 100);
+  std::vector<std::string> names_listed(const std::string& prefix, std::uint32_t limit = 100);
+
+  static void let_pass(Micros time) { std::this_thread::sleep_for(time); }
+
+  TemporaryFolder folder;
+  std::shared_ptr<runtime::Runtime> runtime = runtime::shared_runtime();
+  std::shared_ptr<store::Store> store;
+  Spec spec = Spec::mutex();  // of every command that does not say another
+};
+
+}  // namespace holdfast::test

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Time, fences and repetition, by the store's own clock.
+#include "store_contract.hpp"
+
+namespace holdfast::test {
+
+TEST_P(StoreContract, a_grant_says_what_is_left_by_the_clock_of_the_store) {
+  const auto first = granted(acquire({.owner = "anna", .ttl = 10s}));
+  EXPECT_EQ(first.remaining, 10s);
+  const auto start = send({spec, model::Inspect{}}, "orders:42");
+  let_pass(20ms);
+  const auto again = granted(acquire({.owner = "anna", .ttl = 10s}));
+  const auto end = send({spec, model::Inspect{}}, "orders:42");
+  EXPECT_LE(again.remaining, 10s - 20ms);
+  EXPECT_EQ(again.fence, first.fence);
+  EXPECT_GE(end->at - start->at, 20ms);
+}
+
+TEST_P(StoreContract, a_lease_ends_by_itself_and_the_next_fence_is_larger) {
+  const auto first = granted(acquire({.owner = "anna", .ttl = 50ms}));
+  busy(acquire({.owner = "ben"}));
+  let_pass(60ms);
+  EXPECT_GT(granted(acquire({.owner = "ben"})).fence, first.fence);
+  must_be<model::NotOwner>(renew("anna"));
+  must_be<model::NotOwner>(release("anna"));
+}
+
+TEST_P(StoreContract, what_ended_by_itself_is_not_held) {
+  granted(acquire({.owner = "anna", .ttl = 20ms}));
+  let_pass(30ms);
+  must_be<model::NotHeld>(renew("anna"));
+  must_be<model::NotHeld>(release("anna"));
+  must_be<model::NotHeld>(force_release());
+  EXPECT_TRUE(inspect().holders.empty());
+}
+
+TEST_P(StoreContract, renewals_keep_a_lease_beyond_its_ttl) {
+  const auto first = granted(acquire({.owner = "anna", .ttl = 200ms}));
+  for (int round = 0; round < 4; ++round) {
+    let_pass(80ms);
+    const auto renewed = granted(renew("anna", 1, 200ms));
+    EXPECT_EQ(renewed.fence, first.fence);
+    EXPECT_EQ(renewed.remaining, 200ms);
+  }
+  busy(acquire({.owner = "ben"}));
+}
+
+TEST_P(StoreContract, a_renewal_sets_the_time_and_never_adds_or_shortens) {
+  granted(acquire({.owner = "anna", .ttl = 20s}));
+  EXPECT_EQ(granted(renew("anna", 1, 30s)).remaining, 30s);
+  EXPECT_EQ(granted(renew("anna", 1, 30s)).remaining.count() / 1'000'000, 30);
+  EXPECT_GT(granted(renew("anna", 1, 1s)).remaining, 29s);
+}
+
+TEST_P(StoreContract, every_reader_has_a_lease_of_its_own) {
+  spec = Spec::read_write();
+  granted(acquire({.owner = "anna", .permits = 1, .ttl = 40ms}));
+  granted(acquire({.owner = "ben", .permits = 1, .ttl = 10s}));
+  let_pass(50ms);
+  must_be<model::NotOwner>(renew("anna"));
+  granted(renew("ben"));
+  EXPECT_EQ(inspect().holders.size(), 1U);
+}
+
+TEST_P(StoreContract, fences_grow_from_grant_to_grant_over_all_names) {
+  Fence last = 0;
+  for (int round = 0; round < 30; ++round) {
+    const std::string name = "name-" + std::to_string(round % 7);
+    const auto fence = granted(acquire({.owner = "anna"}, name)).fence;
+    EXPECT_GT(fence, last);
+    last = fence;
+    must_be<model::Released>(release("anna", 1, name));
+  }
+}
+
+TEST_P(StoreContract, fences_are_at_or_above_the_wall_clock) {
+  const auto before = runtime::wall_clock_us();
+  EXPECT_GE(granted(acquire({.owner = "anna"})).fence, before);
+}
+
+TEST_P(StoreContract, fences_grow_when_the_store_is_opened_anew) {
+  Fence last = 0;
+  for (int round = 0; round < 5; ++round) {
+    const auto fence = granted(acquire({.owner = "anna"})).fence;
+    EXPECT_GT(fence, last);
+    last = fence;
+    release("anna");
+    store.reset();
+    store = open_again();
+  }
+}
+
+// What hazelcast#5602 did: a retry counted as a re-entry, and the lock was never free again.
+TEST_P(StoreContract, a_repeated_acquire_is_not_a_second_hold) {
+  spec = Spec::reentrant();
+  const auto first = granted(acquire({.owner = "anna", .request = 7}));
+  EXPECT_EQ(granted(acquire({.owner = "anna", .request = 7})).fence, first.fence);
+  EXPECT_EQ(inspect().holders.size(), 1U);
+  must_be<model::Released>(release("anna", 7));
+  granted(acquire({.owner = "ben"}));
+}
+
+TEST_P(StoreContract, a_repeated_release_does_not_count_down_twice) {
+  spec = Spec::reentrant();
+  granted(acquire({.owner = "anna", .request = 1}));
+  granted(acquire({.owner = "anna", .request = 2}));
+  must_be<model::Released>(release("anna", 2));
+  EXPECT_NE(kind_of(release("anna", 2)), "Released");
+  busy(acquire({.owner = "ben"}));
+}
+
+TEST_P(StoreContract, a_late_release_does_not_end_the_next_hold_of_the_same_owner) {
+  granted(acquire({.owner = "anna", .request = 1}));
+  release("anna", 1);
+  granted(acquire({.owner = "anna", .request = 2}));
+  must_be<model::NotOwner>(release("anna", 1));
+  busy(acquire({.owner = "ben"}));
+}
+
+TEST_P(StoreContract, a_request_of_zero_means_everything_the_owner_has) {
+  spec = Spec::semaphore(4);
+  granted(acquire({.owner = "anna", .request = 1}));
+  granted(acquire({.owner = "anna", .request = 2}));
+  granted(acquire({.owner = "ben"}));
+  EXPECT_EQ(granted(renew("anna", 0, 40s)).remaining, 40s);
+  must_be<model::Released>(release("anna", 0));
+  EXPECT_EQ(inspect().holders.size(), 1U);
+}
+
+TEST_P(StoreContract, a_command_that_is_cancelled_before_it_starts_changes_nothing) {
+  std::stop_source stop;
+  stop.request_stop();
+  store::Request request{.name = name_of("orders:42"),
+                         .command = model::LockCommand{spec, to_command(spec.kind, {.owner = "x"})},
+                         .deadline = soon(),
+                         .stop = stop.get_token()};
+  const auto reply = runtime::run_blocking(store->apply(std::move(request)));
+  if (reply) GTEST_SKIP() << "this store is too fast to be cancelled";
+  EXPECT_EQ(reply.error().code, Errc::cancelled);
+  EXPECT_TRUE(inspect().holders.empty());
+}
+
+}  // namespace holdfast::test

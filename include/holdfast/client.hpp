@@ -81,7 +81,10 @@ template <typename Work>
 auto Client::with_lock(std::string_view name, AcquireOptions options, Work&& work,
                        std::stop_token stop, std::source_location where) const {
   using R = std::invoke_result_t<Work, const Lease&>;
-  if constexpr (requires(R r) { r.has_value(); requires std::is_same_v<typename R::error_type, Error>; }) {
+  if constexpr (requires(R r) {
+                  r.has_value();
+                  requires std::is_same_v<typename R::error_type, Error>;
+                }) {
     auto lease = mutex(name).acquire(options, std::move(stop), where);
     if (!lease) return R(std::unexpected(std::move(lease.error())));
     return R(std::invoke(std::forward<Work>(work), std::as_const(*lease)));

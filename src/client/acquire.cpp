@@ -29,25 +29,27 @@ class Attempt {
         stop_(std::move(stop)),
         give_up_at_(waits() ? now() + wanted_.wait : LocalTime{}) {}
 
-  Task<Result<Won>> run();
+  // Either ends the attempt (a value) or leaves it to the next round (nothing).
+  using Verdict = std::optional<Result<Won>>;
+
+  Result<void> get_ready();
+  Task<Result<Reply>> ask();
+  Verdict judge(const Result<Reply>& reply);
+  Task<Notice> pause();
+  Verdict judge(const Notice& notice);
+  Task<Result<Won>> give_up(Error error);
+
+  bool is_cancelled() const { return stop_.stop_requested(); }
+  Error cancelled() const { return {Errc::cancelled, explain_cancel(wanted_.name)}; }
+  void wake_up() const;
 
  private:
   bool waits() const { return wanted_.wait > Micros::zero(); }
   bool queues() const { return listening_ != nullptr; }
   bool can_queue() const { return !wanted_.retry && core_->store().capabilities().queues; }
   LocalTime now() const { return core_->runtime().now(); }
-
-  Result<void> get_ready_to_wait();
-  void wake_up() const;
-  Request ask(LocalTime before_send) const;
-  // Each of these ends the attempt (a value) or leaves it to the next round (nothing).
-  using Verdict = std::optional<Result<Won>>;
-  Verdict judge(const Result<Reply>& reply, LocalTime before_send);
-  Verdict judge(const model::LockOutcome& outcome, LocalTime before_send);
-  Verdict judge_error(const Error& error);
-  Verdict judge_notice(const Notice& notice);
-  Task<Notice> pause();
-  Task<Result<Won>> give_up(Error error);
+  Verdict judge(const model::LockOutcome& outcome);
+  Verdict judge(const Error& error);
 
   const std::shared_ptr<Core> core_;
   const Wanted wanted_;
@@ -58,6 +60,7 @@ class Attempt {
   std::shared_ptr<store::Listening> listening_;
   std::shared_ptr<runtime::Event> alarm_;
 
+  LocalTime before_send_{};  // of the question whose reply is read
   bool may_be_in_store_ = false;
   std::optional<model::Queued> queued_;
   std::optional<ClockPair> pair_;
@@ -71,7 +74,8 @@ Task<Notice> sleep_until(std::shared_ptr<runtime::Event> alarm, LocalTime until)
   co_return Notice{woken ? Notice::Reason::poked : Notice::Reason::deadline, {}};
 }
 
-Result<void> Attempt::get_ready_to_wait() {
+Result<void> Attempt::get_ready() {
+  if (!waits()) return {};
   if (!can_queue()) {
     alarm_ = std::make_shared<runtime::Event>(core_->shared_runtime());
     return {};
@@ -90,8 +94,9 @@ void Attempt::wake_up() const {
   });
 }
 
-Request Attempt::ask(LocalTime before_send) const {
-  const LocalTime command_ends = before_send + command_timeout;
+Task<Result<Reply>> Attempt::ask() {
+  before_send_ = now();
+  const LocalTime command_ends = before_send_ + command_timeout;
   model::Acquire verb{.owner = wanted_.owner,
                       .request = wanted_.request,
                       .permits = wanted_.permits,
@@ -101,23 +106,24 @@ Request Attempt::ask(LocalTime before_send) const {
                       .converts = wanted_.converts,
                       .process = queues() ? listening_->process() : model::ProcessId::none,
                       .metadata = wanted_.metadata};
-  return Request{.name = wanted_.name,
-                 .command = model::LockCommand{wanted_.spec, std::move(verb)},
-                 .deadline = waits() ? std::min(command_ends, give_up_at_) : command_ends,
-                 .stop = stop_};
+  return core_->store().apply(
+      {.name = wanted_.name,
+       .command = model::LockCommand{wanted_.spec, std::move(verb)},
+       .deadline = waits() ? std::min(command_ends, give_up_at_) : command_ends,
+       .stop = stop_});
 }
 
-Attempt::Verdict Attempt::judge(const Result<Reply>& reply, LocalTime before_send) {
-  if (!reply) return judge_error(reply.error());
+Attempt::Verdict Attempt::judge(const Result<Reply>& reply) {
+  if (!reply) return judge(reply.error());
   failures_ = 0;
-  pair_ = ClockPair{before_send, reply->at};
-  return judge(std::get<model::LockOutcome>(reply->outcome), before_send);
+  pair_ = ClockPair{before_send_, reply->at};
+  return judge(std::get<model::LockOutcome>(reply->outcome));
 }
 
-Attempt::Verdict Attempt::judge(const model::LockOutcome& outcome, LocalTime before_send) {
+Attempt::Verdict Attempt::judge(const model::LockOutcome& outcome) {
   if (const auto* granted = std::get_if<model::Granted>(&outcome)) {
     may_be_in_store_ = true;
-    const LocalTime until = valid_until(before_send, granted->remaining);
+    const LocalTime until = valid_until(before_send_, granted->remaining);
     if (until > now()) return Won{granted->fence, until, std::nullopt};
     // The answer took longer than the lease lasted. Ask for what is left, if anything.
     pause_ = std::chrono::milliseconds(1);
@@ -139,7 +145,7 @@ Attempt::Verdict Attempt::judge(const model::LockOutcome& outcome, LocalTime bef
   return std::unexpected(explain_refusal(wanted_.name, outcome));
 }
 
-Attempt::Verdict Attempt::judge_error(const Error& error) {
+Attempt::Verdict Attempt::judge(const Error& error) {
   const bool may_have_happened = error.code == Errc::outcome_unknown;
   may_be_in_store_ = may_be_in_store_ || may_have_happened;
   const bool may_pass = may_have_happened || error.code == Errc::unavailable;
@@ -148,7 +154,7 @@ Attempt::Verdict Attempt::judge_error(const Error& error) {
   return std::nullopt;
 }
 
-Attempt::Verdict Attempt::judge_notice(const Notice& notice) {
+Attempt::Verdict Attempt::judge(const Notice& notice) {
   if (notice.reason == Notice::Reason::granted) {
     if (const auto until = usable_at_once(pair_, notice.grant, now())) {
       return Won{notice.grant.fence, *until, notice.grant.lease};
@@ -167,34 +173,10 @@ Task<Notice> Attempt::pause() {
 
 Task<Result<Won>> Attempt::give_up(Error error) {
   if (may_be_in_store_) {
-    auto withdrawal =
-        withdraw(core_, wanted_.name, wanted_.owner, wanted_.request, wanted_.ttl);
+    auto withdrawal = withdraw(core_, wanted_.name, wanted_.owner, wanted_.request, wanted_.ttl);
     co_await std::move(withdrawal);
   }
   co_return std::unexpected(std::move(error));
-}
-
-Task<Result<Won>> Attempt::run() {
-  if (waits()) {
-    auto ready = get_ready_to_wait();
-    if (!ready) co_return std::unexpected(std::move(ready.error()));
-  }
-  const std::stop_callback on_stop(stop_, [this] { wake_up(); });
-  Verdict verdict;
-  while (!verdict && !stop_.stop_requested()) {
-    const LocalTime before_send = now();
-    auto asking = core_->store().apply(ask(before_send));
-    const Result<Reply> reply = co_await std::move(asking);
-    verdict = judge(reply, before_send);
-    if (verdict || stop_.stop_requested()) break;
-    auto pausing = pause();
-    const Notice notice = co_await std::move(pausing);
-    verdict = judge_notice(notice);
-  }
-  if (verdict && verdict->has_value()) co_return std::move(*verdict);
-  auto ending = give_up(verdict ? std::move(verdict->error())
-                                : Error{Errc::cancelled, explain_cancel(wanted_.name)});
-  co_return co_await std::move(ending);
 }
 
 struct Withdrawal {
@@ -239,16 +221,29 @@ Task<bool> withdraw(std::shared_ptr<Core> core, LockName name, OwnerId owner,
   auto trying = try_withdraw(core, name, owner, request, now + prompt_timeout);
   if (co_await std::move(trying)) co_return true;
   Withdrawal rest{core, std::move(name), std::move(owner), request, now + ttl};
-  core->runtime().post([rest = std::move(rest)]() mutable {
-    runtime::spawn(keep_withdrawing(std::move(rest)));
-  });
+  core->runtime().post(
+      [rest = std::move(rest)]() mutable { runtime::spawn(keep_withdrawing(std::move(rest))); });
   co_return false;
 }
 
 Task<Result<Won>> acquire(std::shared_ptr<Core> core, Wanted wanted, std::stop_token stop) {
-  Attempt attempt(std::move(core), std::move(wanted), std::move(stop));
-  auto running = attempt.run();
-  co_return co_await std::move(running);
+  Attempt attempt(std::move(core), std::move(wanted), stop);
+  if (auto ready = attempt.get_ready(); !ready) co_return std::unexpected(ready.error());
+  const std::stop_callback on_stop(std::move(stop), [&attempt] { attempt.wake_up(); });
+  Attempt::Verdict verdict;
+  while (!attempt.is_cancelled()) {
+    auto asking = attempt.ask();
+    const Result<Reply> reply = co_await std::move(asking);
+    verdict = attempt.judge(reply);
+    if (verdict || attempt.is_cancelled()) break;
+    auto pausing = attempt.pause();
+    const Notice notice = co_await std::move(pausing);
+    verdict = attempt.judge(notice);
+    if (verdict) break;
+  }
+  if (verdict && verdict->has_value()) co_return std::move(*verdict);
+  auto ending = attempt.give_up(verdict ? std::move(verdict->error()) : attempt.cancelled());
+  co_return co_await std::move(ending);
 }
 
 }  // namespace holdfast::client

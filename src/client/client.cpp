@@ -101,10 +101,10 @@ Result<Lease> Client::adopt(std::string_view name, std::string_view owner) const
         seen.lock.holders.empty() ? model::LockOutcome(model::NotHeld{}) : model::NotOwner{};
     return std::unexpected(client::explain_refusal(*good_name, why));
   }
-  const client::Won won{.fence = seen.mine->fence,
-                        .valid_until =
-                            client::valid_until(answer->before_send, seen.mine->remaining),
-                        .claim = std::nullopt};
+  const client::Won won{
+      .fence = seen.mine->fence,
+      .valid_until = client::valid_until(answer->before_send, seen.mine->remaining),
+      .claim = std::nullopt};
   HeldLease::Identity identity{.name = std::move(*good_name),
                                .spec = {},
                                .owner = std::move(*good_owner),
@@ -124,8 +124,8 @@ Result<std::uint32_t> Client::force_release(std::string_view name, std::string_v
   if (!answer) return std::unexpected(std::move(answer.error()));
   const auto* forced = std::get_if<model::Forced>(&answer->outcome);
   if (!forced) return std::unexpected(client::explain_refusal(*good_name, answer->outcome));
-  runtime::log_warning(fmt::format("'{}' was taken from {} holder(s) by force: {}", name,
-                                   forced->count, reason));
+  runtime::log_warning(
+      fmt::format("'{}' was taken from {} holder(s) by force: {}", name, forced->count, reason));
   return forced->count;
 }
 

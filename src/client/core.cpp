@@ -31,8 +31,8 @@ bool Core::is_ours() const { return generation_ == runtime::fork_generation(); }
 
 Result<void> Core::may_block() const {
   if (!is_ours()) {
-    return fail(Errc::unavailable, store_->describe() +
-                                       " was opened before fork(): open it again in the child");
+    return fail(Errc::unavailable,
+                store_->describe() + " was opened before fork(): open it again in the child");
   }
   if (runtime_->on_own_thread()) {
     return fail(Errc::unsupported,

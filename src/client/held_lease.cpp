@@ -86,8 +86,10 @@ void HeldLease::tick() {
   std::optional<Micros> ttl;
   if (plan_.renewal_due(at)) {
     ttl = plan_.ttl_to_ask(at);
-    if (ttl) plan_.sent();
-    else plan_.stop_renewing();
+    if (ttl)
+      plan_.sent();
+    else
+      plan_.stop_renewing();
   }
   const LocalTime deadline = std::min<LocalTime>(at + command_timeout, plan_.lost_at());
   arm();
@@ -99,21 +101,22 @@ void HeldLease::tick() {
 // failure, and the lease goes on to its deadline.
 Task<bool> HeldLease::renew(Micros ttl, LocalTime deadline) {
   const auto self = shared_from_this();
-  model::LockCommand command{identity_.spec,
-                             model::Renew{identity_.owner, identity_.request, ttl}};
+  model::LockCommand command{identity_.spec, model::Renew{identity_.owner, identity_.request, ttl}};
   const LocalTime before_send = now();
   auto renewing = core_->store().apply(ask(std::move(command), deadline));
   const Result<Reply> reply = co_await std::move(renewing);
   const auto* outcome = reply ? &std::get<model::LockOutcome>(reply->outcome) : nullptr;
   const auto* granted = outcome ? std::get_if<model::Granted>(outcome) : nullptr;
   if (outcome && !granted) {
-    lose({Errc::lost, fmt::format("the store says: {}",
-                                  explain_refusal(identity_.name, *outcome).message)});
+    lose({Errc::lost,
+          fmt::format("the store says: {}", explain_refusal(identity_.name, *outcome).message)});
     co_return false;
   }
   const std::lock_guard lock(mutex_);
-  if (granted) plan_.renewed(before_send, granted->remaining);
-  else plan_.failed(now(), core_->runtime().random());
+  if (granted)
+    plan_.renewed(before_send, granted->remaining);
+  else
+    plan_.failed(now(), core_->runtime().random());
   if (state_ == State::held) arm();
   co_return granted != nullptr;
 }
@@ -149,8 +152,7 @@ void HeldLease::detach() { end(); }
 
 void HeldLease::abandon() {
   if (!core_->is_ours() || !end()) return;
-  runtime::spawn(withdraw(core_, identity_.name, identity_.owner, identity_.request,
-                          plan_.ttl()));
+  runtime::spawn(withdraw(core_, identity_.name, identity_.owner, identity_.request, plan_.ttl()));
 }
 
 }  // namespace holdfast::client

@@ -51,9 +51,9 @@ class HeldLease : public std::enable_shared_from_this<HeldLease> {
 
   LocalTime now() const { return core_->runtime().now(); }
   store::Request ask(model::LockCommand command, LocalTime deadline) const;
-  void arm();                 // with mutex_ held
+  void arm();  // with mutex_ held
   void tick();
-  bool end();                 // true if it had not ended before
+  bool end();  // true if it had not ended before
   void lose(Error error);
   Task<bool> renew(Micros ttl, LocalTime deadline);
   Task<Result<void>> back_to_shared(Error why);

@@ -36,8 +36,7 @@ Task<Result<Released>> HeldLease::release() {
   const LocalTime give_up_at = now() + release_timeout;
   bool may_have_worked = false;
   for (unsigned failures = 0;; ++failures) {
-    model::LockCommand command{identity_.spec,
-                               model::Release{identity_.owner, identity_.request}};
+    model::LockCommand command{identity_.spec, model::Release{identity_.owner, identity_.request}};
     const LocalTime deadline = std::min<LocalTime>(now() + command_timeout, give_up_at);
     auto releasing = core_->store().apply(ask(std::move(command), deadline));
     const Result<Reply> reply = co_await std::move(releasing);
@@ -60,9 +59,9 @@ Task<Result<void>> HeldLease::extend(Micros ttl) {
   {
     const std::lock_guard lock(mutex_);
     if (state_ != State::held) {
-      co_return fail(loss_ ? Errc::lost : Errc::not_held,
-                     loss_ ? loss_->message
-                           : fmt::format("'{}' was released before", identity_.name.str()));
+      co_return fail(
+          loss_ ? Errc::lost : Errc::not_held,
+          loss_ ? loss_->message : fmt::format("'{}' was released before", identity_.name.str()));
     }
     plan_.change_ttl(ttl);
     plan_.sent();
@@ -71,9 +70,8 @@ Task<Result<void>> HeldLease::extend(Micros ttl) {
   if (co_await std::move(renewing)) co_return Result<void>{};
   const std::lock_guard lock(mutex_);
   if (loss_) co_return std::unexpected(*loss_);
-  co_return fail(Errc::unavailable,
-                 fmt::format("{} did not confirm the extension of '{}'",
-                             core_->store().describe(), identity_.name.str()));
+  co_return fail(Errc::unavailable, fmt::format("{} did not confirm the extension of '{}'",
+                                                core_->store().describe(), identity_.name.str()));
 }
 
 // A failed upgrade may have been granted in the very moment it was given up: ask for the shared

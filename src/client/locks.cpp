@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <holdfast/locks.hpp>
-
 #include <holdfast/client.hpp>
+#include <holdfast/locks.hpp>
 
 #include "client/lock_handle.hpp"
 
@@ -84,9 +83,7 @@ Task<Result<Lease>> ReadWrite::async_acquire_shared(AcquireOptions options, std:
 void ReadWrite::lock_shared() { lock_or_throw(*read_); }
 bool ReadWrite::try_lock_shared() { return lock_within(*read_, {}); }
 void ReadWrite::unlock_shared() { unlock_or_throw(*read_); }
-bool ReadWrite::try_lock_shared_within(Duration wait) {
-  return lock_within(*read_, waiting(wait));
-}
+bool ReadWrite::try_lock_shared_within(Duration wait) { return lock_within(*read_, waiting(wait)); }
 
 Result<Lease> Election::campaign(std::string_view value, AcquireOptions options,
                                  std::stop_token stop, std::source_location where) {

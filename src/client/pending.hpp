@@ -66,9 +66,9 @@ class Pending : public std::enable_shared_from_this<Pending<T>> {
   const std::shared_ptr<runtime::Runtime> runtime_;
   std::stop_source cancel_;
   std::mutex mutex_;
-  std::optional<T> result_;          // guarded by mutex_
-  std::coroutine_handle<> waiter_;   // guarded by mutex_
-  bool abandoned_ = false;           // guarded by mutex_
+  std::optional<T> result_;         // guarded by mutex_
+  std::coroutine_handle<> waiter_;  // guarded by mutex_
+  bool abandoned_ = false;          // guarded by mutex_
 };
 
 template <typename T>
@@ -93,7 +93,8 @@ Task<T> start_when_awaited(std::shared_ptr<runtime::Runtime> runtime, Begin begi
   const std::stop_callback forward(std::move(stop), [weak = std::weak_ptr(pending)] {
     if (const auto waited_for = weak.lock()) waited_for->cancel();
   });
-  runtime::spawn(begin(pending->token()), [pending](T&& value) { pending->complete(std::move(value)); });
+  runtime::spawn(begin(pending->token()),
+                 [pending](T&& value) { pending->complete(std::move(value)); });
   co_return co_await PendingWait<T>(*pending);
 }
 

@@ -45,8 +45,9 @@ void RenewalPlan::renewed(LocalTime before_send, Micros remaining) {
 
 void RenewalPlan::failed(LocalTime now, std::uint64_t random) {
   in_flight_ = false;
-  const runtime::Backoff backoff{.first = std::min<Micros>(every() / 8, std::chrono::milliseconds(50)),
-                                 .cap = std::chrono::milliseconds(500)};
+  const runtime::Backoff backoff{
+      .first = std::min<Micros>(every() / 8, std::chrono::milliseconds(50)),
+      .cap = std::chrono::milliseconds(500)};
   next_renewal_ = now + next_delay(backoff, failures_++, random);
 }
 

@@ -58,7 +58,7 @@ struct Granted {
   Micros remaining{};
 };
 struct Busy {
-  Micros retry_after{};             // until the lease in the way ends, if nobody renews it
+  Micros retry_after{};  // until the lease in the way ends, if nobody renews it
   std::uint32_t holder_count = 0;
   std::vector<HolderView> holders;  // the first few
 };

@@ -71,8 +71,9 @@ Result<Client> open(std::string_view url) {
     if (!store) return std::unexpected(std::move(store.error()));
     return Client(client::make_core(std::move(*store), std::move(runtime)));
   }
-  return fail(Errc::bad_input, fmt::format("store: unknown scheme '{}:'; known are memory: and file:",
-                                           parsed->scheme));
+  return fail(
+      Errc::bad_input,
+      fmt::format("store: unknown scheme '{}:'; known are memory: and file:", parsed->scheme));
 }
 
 }  // namespace holdfast

@@ -5,7 +5,6 @@
 #include "runtime/random.hpp"
 
 #include <boost/asio/post.hpp>
-
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -95,8 +94,7 @@ void LoopRuntime::wait_for_alarm() {
 
 void LoopRuntime::ring() {
   std::uint64_t expirations = 0;
-  [[maybe_unused]] const auto got =
-      read(alarm_.native_handle(), &expirations, sizeof(expirations));
+  [[maybe_unused]] const auto got = read(alarm_.native_handle(), &expirations, sizeof(expirations));
   std::unique_lock lock(mutex_);
   while (auto job = timers_.pop_due(LocalClock::now())) {
     lock.unlock();
@@ -118,16 +116,18 @@ std::shared_ptr<Runtime> shared_runtime() {
   // since the parent's mutex may have been held at the fork.
   static Current* current = new Current;
   static std::atomic<std::uint32_t> seen{fork_generation()};
-  if (auto was = seen.load(); was != fork_generation() &&
-                              seen.compare_exchange_strong(was, fork_generation())) {
+  if (auto was = seen.load();
+      was != fork_generation() && seen.compare_exchange_strong(was, fork_generation())) {
     current = new Current;
   }
   const std::lock_guard lock(current->mutex);
   if (auto runtime = current->runtime.lock()) return runtime;
   // The last user may well be a callback on the runtime's own thread, which cannot join itself.
   std::shared_ptr<LoopRuntime> runtime(new LoopRuntime, [](LoopRuntime* loop) {
-    if (loop->on_own_thread()) std::thread([loop] { delete loop; }).detach();
-    else delete loop;
+    if (loop->on_own_thread())
+      std::thread([loop] { delete loop; }).detach();
+    else
+      delete loop;
   });
   current->runtime = runtime;
   return runtime;

@@ -23,8 +23,10 @@ class Ear {
       // A hint behind a grant adds nothing; a grant replaces whatever was there.
       const bool outranked = pending_ && pending_->reason == Notice::Reason::granted &&
                              notice.reason == Notice::Reason::hint;
-      if (notice.reason == Notice::Reason::poked) poked_ = true;
-      else if (!outranked) pending_ = notice;
+      if (notice.reason == Notice::Reason::poked)
+        poked_ = true;
+      else if (!outranked)
+        pending_ = notice;
     }
     event_.notify();
   }
@@ -107,8 +109,7 @@ class MailboxListening final : public Listening {
 
 }  // namespace
 
-Mailbox::Mailbox(std::shared_ptr<runtime::Runtime> runtime)
-    : shared_(std::make_shared<Shared>()) {
+Mailbox::Mailbox(std::shared_ptr<runtime::Runtime> runtime) : shared_(std::make_shared<Shared>()) {
   shared_->runtime = std::move(runtime);
 }
 

@@ -22,7 +22,7 @@ using runtime::LocalTime;
 struct Request {
   LockName name;
   model::Command command;
-  LocalTime deadline{};  // give up by then
+  LocalTime deadline{};    // give up by then
   std::stop_token stop{};  // give up as soon as this fires
 };
 

@@ -59,8 +59,7 @@ Result<Position> parse_cursor(std::string_view cursor) {
   return position;
 }
 
-class MemoryStore final : public store::Store,
-                          public std::enable_shared_from_this<MemoryStore> {
+class MemoryStore final : public store::Store, public std::enable_shared_from_this<MemoryStore> {
  public:
   explicit MemoryStore(std::shared_ptr<runtime::Runtime> runtime)
       : runtime_(std::move(runtime)), mailbox_(runtime_) {
@@ -127,8 +126,8 @@ Result<LockPage> MemoryStore::list_now(const store::ListRequest& request) const 
     const bool more_here = shards_[i].list(request.prefix, after, room, now, page.locks);
     if (page.locks.size() < request.limit) continue;
     if (more_here || i + 1 < shard_count) {
-      page.next = more_here ? fmt::format("{}/{}", i, page.locks.back().name)
-                            : fmt::format("{}/", i + 1);
+      page.next =
+          more_here ? fmt::format("{}/{}", i, page.locks.back().name) : fmt::format("{}/", i + 1);
     }
     break;
   }

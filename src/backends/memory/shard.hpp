@@ -29,8 +29,8 @@ class alignas(64) Shard {
 
   // Appends up to `room` locks that start with `prefix` and come after `after`, by name. True if
   // there may be more.
-  bool list(std::string_view prefix, std::string_view after, std::size_t room,
-            model::StoreTime now, std::vector<LockView>& out) const;
+  bool list(std::string_view prefix, std::string_view after, std::size_t room, model::StoreTime now,
+            std::vector<LockView>& out) const;
 
  private:
   struct Key {

@@ -34,8 +34,13 @@ MetadataPtr random_metadata(test::Random& random) {
   return metadata;
 }
 
+OwnerId random_owner(test::Random& random) {
+  if (random.one_in(2)) return OwnerId::from_random(random.bits(), random.bits());
+  return *OwnerId::make(std::string(1 + random.below(max_owner_bytes), 'o'));
+}
+
 Hold random_hold(test::Random& random) {
-  return Hold{.owner = OwnerId::from_random(random.bits(), random.bits()),
+  return Hold{.owner = random_owner(random),
               .request = RequestId{random.bits()},
               .process = ProcessId{random.bits()},
               .permits = static_cast<std::uint32_t>(random.bits()),
@@ -48,7 +53,7 @@ Hold random_hold(test::Random& random) {
 }
 
 Waiter random_waiter(test::Random& random) {
-  return Waiter{.owner = OwnerId::from_random(random.bits(), random.bits()),
+  return Waiter{.owner = random_owner(random),
                 .request = RequestId{random.bits()},
                 .process = ProcessId{random.bits()},
                 .permits = static_cast<std::uint32_t>(random.bits()),

@@ -84,6 +84,18 @@ TEST(Names, the_length_limits_are_in_bytes_and_inclusive) {
   EXPECT_EQ(owner.error().message, "owner must be at most 256 bytes long; this one has 257");
 }
 
+TEST(Names, owners_of_every_length_keep_their_text_and_are_compared_by_it) {
+  for (std::size_t size = 1; size <= max_owner_bytes; ++size) {
+    const auto owner = OwnerId::make(std::string(size, 'o'));
+    ASSERT_TRUE(owner);
+    EXPECT_EQ(owner->str(), std::string(size, 'o'));
+    EXPECT_EQ(*owner, *OwnerId::make(std::string(size, 'o')));
+    const auto copy = *owner;
+    EXPECT_EQ(copy, *owner);
+    EXPECT_NE(*owner, *OwnerId::make(std::string(size - 1, 'o') + 'x'));
+  }
+}
+
 TEST(Names, a_message_about_an_owner_never_shows_the_secret) {
   const auto owner = OwnerId::make("very-secret\n");
   ASSERT_FALSE(owner);

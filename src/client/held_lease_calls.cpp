@@ -84,6 +84,13 @@ Task<Result<void>> HeldLease::back_to_shared(Error why) {
 
 Task<Result<void>> HeldLease::convert(std::uint32_t permits, Micros wait, std::stop_token stop) {
   const auto self = shared_from_this();
+  // An adopted lease does not know its kind, so it is refused here too.
+  if (identity_.spec.kind != Kind::read_write) {
+    co_return fail(
+        Errc::bad_input,
+        fmt::format("'{}' is not a read-write lock: only those are upgraded and downgraded",
+                    identity_.name.str()));
+  }
   Micros ttl{};
   {
     const std::lock_guard lock(mutex_);

@@ -55,17 +55,18 @@ TEST(BadUrl, a_path_that_cannot_be_a_store_is_refused_and_left_alone) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "a file";
   std::ofstream(file) << "not a store";
-  const auto refused = [](const std::string& path) {
-    const auto client = open("file:" + path);
-    ASSERT_FALSE(client.has_value()) << path;
+  const auto refused = [](const std::string& url, const std::string& path) {
+    const auto client = open(url);
+    ASSERT_FALSE(client.has_value()) << url;
     const auto code = client.error().code;
     EXPECT_TRUE(code == Errc::bad_input || code == Errc::unavailable || code == Errc::unsupported)
-        << path << ": " << client.error().message;
+        << url << ": " << client.error().message;
     EXPECT_NE(client.error().message.find(path), std::string::npos) << client.error().message;
   };
-  refused(folder.path() / "a%20file");
-  refused("/proc/holdfast");
-  refused("/dev/null/holdfast");
+  refused("file:" + (folder.path() / "a%20file").string(), file);
+  refused("file:" + (folder.path() / "a%20file/below").string(), file);
+  refused("file:/proc/holdfast", "/proc/holdfast");
+  refused("file:/dev/null/holdfast", "/dev/null/holdfast");
   std::string text;
   std::getline(std::ifstream(file), text);
   EXPECT_EQ(text, "not a store");

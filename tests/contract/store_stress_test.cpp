@@ -82,7 +82,7 @@ TEST_P(StoreContract, never_more_permits_are_out_than_there_are) {
   in_threads([&](int thread) {
     const auto owner = owner_of_thread(thread);
     const auto permits = static_cast<std::uint32_t>(1 + thread % 2);
-    for (int round = 0; round < 60; ++round) {
+    for (int round = 0; round < 40; ++round) {
       const Ask ask{.owner = owner, .request = request_of(thread, round), .permits = permits};
       while (kind_of(acquire(ask)) != "Granted") std::this_thread::yield();
       const int now = inside += static_cast<int>(permits);
@@ -101,7 +101,7 @@ TEST_P(StoreContract, a_writer_never_meets_a_reader) {
   in_threads([&](int thread) {
     const auto owner = owner_of_thread(thread);
     const bool writes = thread % 2 == 0;
-    for (int round = 0; round < 60; ++round) {
+    for (int round = 0; round < 40; ++round) {
       const Ask ask{.owner = owner,
                     .request = request_of(thread, round),
                     .permits = writes ? all_permits : 1};
@@ -120,7 +120,7 @@ TEST_P(StoreContract, a_writer_never_meets_a_reader) {
 
 // What spring-integration#11146 did: two names shared a stripe, and one release was lost.
 TEST_P(StoreContract, many_names_at_once_do_not_disturb_each_other) {
-  constexpr int names = 150;
+  constexpr int names = 60;
   in_threads([&](int thread) {
     const auto owner = owner_of_thread(thread);
     for (int i = 0; i < names; ++i) {
@@ -137,7 +137,7 @@ TEST_P(StoreContract, many_names_at_once_do_not_disturb_each_other) {
 }
 
 TEST_P(StoreContract, fences_are_unique_over_threads_and_names) {
-  constexpr int rounds = 100;
+  constexpr int rounds = 50;
   std::array<std::vector<Fence>, threads> fences;
   in_threads([&](int thread) {
     const auto owner = owner_of_thread(thread);

@@ -124,7 +124,7 @@ Attempt::Verdict Attempt::judge(const model::LockOutcome& outcome) {
   if (const auto* granted = std::get_if<model::Granted>(&outcome)) {
     may_be_in_store_ = true;
     const LocalTime until = valid_until(before_send_, granted->remaining);
-    if (until > now()) return Won{granted->fence, until, std::nullopt};
+    if (until > now()) return Won{granted->fence, until, std::nullopt, listening_};
     // The answer took longer than the lease lasted. Ask for what is left, if anything.
     pause_ = std::chrono::milliseconds(1);
     if (waits()) return std::nullopt;
@@ -149,6 +149,7 @@ Attempt::Verdict Attempt::judge(const Error& error) {
   const bool may_have_happened = error.code == Errc::outcome_unknown;
   may_be_in_store_ = may_be_in_store_ || may_have_happened;
   const bool may_pass = may_have_happened || error.code == Errc::unavailable;
+  if (may_pass && is_cancelled()) return std::unexpected(cancelled());
   if (!may_pass || !waits() || now() >= give_up_at_) return std::unexpected(error);
   pause_ = next_delay(after_errors, failures_++, core_->runtime().random());
   return std::nullopt;
@@ -157,7 +158,7 @@ Attempt::Verdict Attempt::judge(const Error& error) {
 Attempt::Verdict Attempt::judge(const Notice& notice) {
   if (notice.reason == Notice::Reason::granted) {
     if (const auto until = usable_at_once(pair_, notice.grant, now())) {
-      return Won{notice.grant.fence, *until, notice.grant.lease};
+      return Won{notice.grant.fence, *until, notice.grant.lease, listening_};
     }
     // Asking again confirms the claim, and the reply to that can be trusted.
     return std::nullopt;

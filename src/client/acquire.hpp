@@ -30,6 +30,9 @@ struct Won {
   // Set when the lock came by a message: a claim that the first renewal must turn into a full
   // lease, well before this long has passed.
   std::optional<Micros> claim;
+  // Of a wait: kept as long as the lease. The message of the hand-over may come after the lease was
+  // had by a question, and a message that nobody hears has its grant given back.
+  std::shared_ptr<store::Listening> ear;
 };
 
 // However it ends, the store is left with the lock granted to the caller, or with nothing of it

@@ -104,7 +104,8 @@ Result<Lease> Client::adopt(std::string_view name, std::string_view owner) const
   const client::Won won{
       .fence = seen.mine->fence,
       .valid_until = client::valid_until(answer->before_send, seen.mine->remaining),
-      .claim = std::nullopt};
+      .claim = std::nullopt,
+      .ear = nullptr};
   HeldLease::Identity identity{.name = std::move(*good_name),
                                .spec = {},
                                .owner = std::move(*good_owner),

@@ -27,6 +27,7 @@ std::shared_ptr<HeldLease> HeldLease::start(std::shared_ptr<Core> core, Identity
 HeldLease::HeldLease(std::shared_ptr<Core> core, Identity identity, Terms terms, const Won& won)
     : core_(std::move(core)),
       identity_(std::move(identity)),
+      ear_(won.ear),
       fence_(won.fence),
       plan_(terms, core_->runtime().now(), won.valid_until, won.claim) {}
 
@@ -148,7 +149,12 @@ bool HeldLease::end() {
   return true;
 }
 
-void HeldLease::detach() { end(); }
+void HeldLease::detach() {
+  if (!core_->is_ours() || !end() || !ear_) return;
+  // The message of the hand-over may still come; unheard, it would give the lock back.
+  const std::lock_guard lock(mutex_);
+  core_->runtime().schedule(plan_.valid_until(), [ear = ear_] {});
+}
 
 void HeldLease::abandon() {
   if (!core_->is_ours() || !end()) return;

@@ -60,6 +60,7 @@ class HeldLease : public std::enable_shared_from_this<HeldLease> {
 
   const std::shared_ptr<Core> core_;
   const Identity identity_;
+  const std::shared_ptr<store::Listening> ear_;
 
   mutable std::mutex mutex_;
   // All below is guarded by mutex_.

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// docs/limits.md against the constants it talks about.
+#include <holdfast/options.hpp>
+
+#include "backends/file/environment.hpp"
+#include "backends/file/listing.hpp"
+#include "backends/file/wake_layout.hpp"
+#include "backends/file/worker.hpp"
+#include "backends/file/writer_lock.hpp"
+#include "client/core.hpp"
+#include "docs/repository.hpp"
+#include "text/config.hpp"
+#include "text/duration.hpp"
+#include "text/error_codes.hpp"
+#include "text/url.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+#include <variant>
+
+namespace holdfast::test {
+namespace {
+
+using Limit = std::variant<std::uint64_t, Duration>;
+
+const std::map<std::string, Limit>& limits() {
+  static const std::map<std::string, Limit> known{
+      {"max_name_bytes", max_name_bytes},
+      {"max_owner_bytes", max_owner_bytes},
+      {"max_metadata_bytes", max_metadata_bytes},
+      {"min_ttl", min_ttl},
+      {"max_ttl", max_ttl},
+      {"max_wait", max_wait},
+      {"max_page", std::uint64_t{max_page}},
+      {"max_url_bytes", text::max_url_bytes},
+      {"max_config_bytes", text::max_config_bytes},
+      {"max_holders", model::limits::max_holders},
+      {"max_waiters", model::limits::max_waiters},
+      {"max_store_bytes", backends::file::EnvironmentOptions{}.max_bytes},
+      {"max_waiting_processes", std::uint64_t{backends::file::max_waiting_processes}},
+      {"max_queued_steps", backends::file::max_queued_steps},
+      {"max_records_per_page", backends::file::max_records_per_page},
+      {"default_ttl", default_ttl},
+      {"default_claim", model::limits::default_claim},
+      {"queue_ttl", model::limits::queue_ttl},
+      {"command_timeout", client::command_timeout},
+      {"release_timeout", client::release_timeout},
+      {"prompt_timeout", client::prompt_timeout},
+      {"patience_slice", Duration(backends::file::patience_slice)},
+  };
+  return known;
+}
+
+struct Row {
+  std::string name;
+  std::string value;
+  std::string where;
+  std::string error;
+};
+
+std::string trimmed(std::string text) {
+  const auto bare = [](char c) { return c != ' ' && c != '`'; };
+  text.erase(text.begin(), std::find_if(text.begin(), text.end(), bare));
+  text.erase(std::find_if(text.rbegin(), text.rend(), bare).base(), text.end());
+  return text;
+}
+
+// The rows of all tables whose first cell is a name in backquotes.
+std::vector<Row> documented() {
+  std::vector<Row> rows;
+  std::istringstream page(read_text(repository() / "docs/limits.md"));
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("| `")) continue;
+    std::istringstream cells(line.substr(1));
+    std::vector<std::string> row;
+    for (std::string cell; std::getline(cells, cell, '|');) row.push_back(trimmed(cell));
+    row.resize(5);
+    rows.push_back({row[0], row[1], row[2], row[4]});
+  }
+  return rows;
+}
+
+Limit parse(const std::string& value) {
+  if (const auto duration = text::parse_duration(value)) return *duration;
+  return std::stoull(value);
+}
+
+TEST(Limits, the_page_has_every_limit_with_its_value) {
+  std::set<std::string> seen;
+  for (const Row& row : documented()) {
+    SCOPED_TRACE(row.name);
+    ASSERT_TRUE(limits().contains(row.name)) << "docs/limits.md names a limit unknown to this test";
+    EXPECT_TRUE(parse(row.value) == limits().at(row.name)) << "docs/limits.md says " << row.value;
+    EXPECT_TRUE(seen.insert(row.name).second) << "twice in docs/limits.md";
+  }
+  for (const auto& [name, value] : limits()) {
+    EXPECT_TRUE(seen.contains(name)) << name << " is missing in docs/limits.md";
+  }
+}
+
+TEST(Limits, the_page_says_where_each_limit_is) {
+  for (const Row& row : documented()) {
+    SCOPED_TRACE(row.name);
+    EXPECT_NE(read_text(repository() / row.where).find(row.name), std::string::npos)
+        << row.where << " does not mention it";
+  }
+}
+
+TEST(Limits, the_page_names_errors_that_exist) {
+  for (const Row& row : documented()) {
+    if (row.error.empty()) continue;
+    EXPECT_TRUE(text::parse_errc(row.error)) << row.name << ": " << row.error;
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::test

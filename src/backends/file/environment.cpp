@@ -115,19 +115,15 @@ void Environment::run(WriterLock lock, std::span<PendingStep* const> steps,
     if (!reply) reply = std::unexpected(named(std::move(reply.error()), describe()));
     for (const auto& message : step->messages) send(wake, message.process, message.request);
   }
-  const bool somebody_may_wait_in_vain = lock.after_a_death();
-  if (somebody_may_wait_in_vain) send_to_everybody(wake);
   lock.unlock();
   for (const PendingStep* step : steps) {
     for (const auto& message : step->messages) wake_up(wake, message.process);
   }
-  if (somebody_may_wait_in_vain) wake_everybody(wake);
 }
 
 Result<LockPage> Environment::list(WriterLock lock, const store::ListRequest& request,
                                    const runtime::Runtime& runtime) {
   auto page = list_locks(*database_, request, store_time(runtime.now()));
-  if (lock.after_a_death()) send_to_everybody(wake_.layout());
   lock.unlock();
   if (!page) return std::unexpected(named(std::move(page.error()), describe()));
   return page;

@@ -39,8 +39,8 @@ Result<MetaRecord> read_meta(const Txn& txn) {
 }
 
 int write_meta(Txn& txn, const MetaRecord& meta) {
-  static thread_local std::string bytes;
-  bytes.clear();
+  std::string bytes;
+  bytes.reserve(fixed_bytes + meta.boot_id.size());
   model::FixedWriter<fixed_bytes>()
       .put(database_magic)
       .put(database_format)

@@ -77,12 +77,11 @@ class Attempt {
       changed_ = true;
       return txn_.del(key.bytes());
     }
-    static thread_local std::string after;
-    model::encode(state, after);
-    make_value(name, after);
-    if (after == before) return 0;
+    model::encode(state, after_);
+    make_value(name, after_);
+    if (after_ == before) return 0;
     changed_ = true;
-    return txn_.put(key.bytes(), after);
+    return txn_.put(key.bytes(), after_);
   }
 
   Txn txn_;
@@ -90,6 +89,7 @@ class Attempt {
   const StepInput& input_;
   MetaRecord meta_;
   model::FenceCounter fences_;
+  std::string after_;
   bool changed_ = false;
 };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/file/writer_lock.hpp"
 
+#include "backends/file/slots.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,10 +49,15 @@ Result<std::optional<WriterLock>> WriterLock::try_for(const WakeFile& wake, nano
     return fail(Errc::unavailable, fmt::format("the lock of the writers is broken: {}",
                                                std::generic_category().message(locked)));
   }
-  if (locked == EOWNERDEAD) pthread_mutex_consistent(&section.mutex);
+  if (locked == EOWNERDEAD) {
+    pthread_mutex_consistent(&section.mutex);
+    // What the dead one committed is there, but its messages may never have been sent.
+    send_to_everybody(wake.layout());
+    wake_everybody(wake.layout());
+  }
   section.pid.store(wake.pid(), std::memory_order_relaxed);
   section.since_us.store(micros_of(now), std::memory_order_relaxed);
-  return WriterLock(section, locked == EOWNERDEAD);
+  return WriterLock(section);
 }
 
 void WriterLock::unlock() noexcept {

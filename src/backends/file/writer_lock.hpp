@@ -19,15 +19,11 @@ namespace holdfast::backends::file {
 // costs the others an error and never a hang. Let go by the thread that took it.
 class WriterLock {
  public:
-  WriterLock(WriterLock&& other) noexcept
-      : section_(std::exchange(other.section_, nullptr)), after_a_death_(other.after_a_death_) {}
+  WriterLock(WriterLock&& other) noexcept : section_(std::exchange(other.section_, nullptr)) {}
   WriterLock& operator=(WriterLock&&) = delete;
   ~WriterLock() { unlock(); }
 
   void unlock() noexcept;
-  // The one before died inside. What it committed is there, but the messages that belonged to it
-  // may never have been sent.
-  bool after_a_death() const noexcept { return after_a_death_; }
 
   // Nothing if it could not be had within `patience`. Errors: unavailable.
   static Result<std::optional<WriterLock>> try_for(const WakeFile& wake,
@@ -35,11 +31,9 @@ class WriterLock {
                                                    runtime::LocalTime now);
 
  private:
-  WriterLock(WriterSection& section, bool after_a_death)
-      : section_(&section), after_a_death_(after_a_death) {}
+  explicit WriterLock(WriterSection& section) : section_(&section) {}
 
   WriterSection* section_;
-  bool after_a_death_;
 };
 
 // How long somebody is willing to wait for the lock. A deadline in the past means one try.

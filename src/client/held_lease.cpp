@@ -29,6 +29,7 @@ HeldLease::HeldLease(std::shared_ptr<Core> core, Identity identity, Terms terms,
       identity_(std::move(identity)),
       ear_(won.ear),
       fence_(won.fence),
+      exclusive_(identity_.permits == all_permits),
       plan_(terms, core_->runtime().now(), won.valid_until, won.claim) {}
 
 Fence HeldLease::fence() const {
@@ -43,10 +44,14 @@ Micros HeldLease::remaining() const {
 }
 
 std::stop_token HeldLease::lost() {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (!lost_.stop_possible()) lost_ = std::stop_source();
-  if (loss_) lost_.request_stop();
-  return lost_.get_token();
+  auto signal = lost_;
+  const bool is_lost = loss_.has_value();
+  lock.unlock();
+  // Not under the lock: it runs the callbacks of whoever asked before.
+  if (is_lost) signal.request_stop();
+  return signal.get_token();
 }
 
 void HeldLease::on_lost(std::function<void(const Error&)> callback) {
@@ -98,9 +103,9 @@ void HeldLease::tick() {
   if (ttl) runtime::spawn(renew(*ttl, deadline));
 }
 
-// True if the store confirmed the lease. "Not yours" ends it at once; "no answer" only counts as a
-// failure, and the lease goes on to its deadline.
-Task<bool> HeldLease::renew(Micros ttl, LocalTime deadline) {
+// "Not yours" ends the lease at once; "no answer" only counts as a failure, and the lease goes on
+// to its deadline.
+Task<Result<void>> HeldLease::renew(Micros ttl, LocalTime deadline) {
   const auto self = shared_from_this();
   model::LockCommand command{identity_.spec, model::Renew{identity_.owner, identity_.request, ttl}};
   const LocalTime before_send = now();
@@ -109,17 +114,22 @@ Task<bool> HeldLease::renew(Micros ttl, LocalTime deadline) {
   const auto* outcome = reply ? &std::get<model::LockOutcome>(reply->outcome) : nullptr;
   const auto* granted = outcome ? std::get_if<model::Granted>(outcome) : nullptr;
   if (outcome && !granted) {
-    lose({Errc::lost,
-          fmt::format("the store says: {}", explain_refusal(identity_.name, *outcome).message)});
-    co_return false;
+    Error error{Errc::lost, fmt::format("the store says: {}",
+                                        explain_refusal(identity_.name, *outcome).message)};
+    lose(error);
+    co_return std::unexpected(std::move(error));
   }
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (granted)
     plan_.renewed(before_send, granted->remaining);
   else
     plan_.failed(now(), core_->runtime().random());
   if (state_ == State::held) arm();
-  co_return granted != nullptr;
+  const bool undo = granted && may_be_upgraded_ && !converting_;
+  lock.unlock();
+  if (undo) runtime::spawn(back_to_shared());
+  if (granted) co_return Result<void>{};
+  co_return std::unexpected(reply.error());
 }
 
 void HeldLease::lose(Error error) {
@@ -158,7 +168,12 @@ void HeldLease::detach() {
 
 void HeldLease::abandon() {
   if (!core_->is_ours() || !end()) return;
-  runtime::spawn(withdraw(core_, identity_.name, identity_.owner, identity_.request, plan_.ttl()));
+  std::unique_lock lock(mutex_);
+  // After an extension to less there is more to give back than the ttl.
+  const Micros left = std::chrono::ceil<Micros>(plan_.valid_until() - now());
+  const Micros at_most = std::max(plan_.ttl(), left + 2 * drift_allowance(left));
+  lock.unlock();
+  runtime::spawn(withdraw(core_, identity_.name, identity_.owner, identity_.request, at_most));
 }
 
 }  // namespace holdfast::client

@@ -23,6 +23,7 @@ class HeldLease : public std::enable_shared_from_this<HeldLease> {
     model::LockSpec spec;
     OwnerId owner;
     model::RequestId request{};
+    std::uint32_t permits = all_permits;
     model::MetadataPtr metadata;
   };
 
@@ -55,8 +56,10 @@ class HeldLease : public std::enable_shared_from_this<HeldLease> {
   void tick();
   bool end();  // true if it had not ended before
   void lose(Error error);
-  Task<bool> renew(Micros ttl, LocalTime deadline);
-  Task<Result<void>> back_to_shared(Error why);
+  Error why_not_held() const;  // with mutex_ held
+  Task<Result<void>> renew(Micros ttl, LocalTime deadline);
+  Task<Result<void>> ask_for(std::uint32_t permits, Micros wait, std::stop_token stop);
+  Task<Result<void>> back_to_shared();
 
   const std::shared_ptr<Core> core_;
   const Identity identity_;
@@ -66,6 +69,9 @@ class HeldLease : public std::enable_shared_from_this<HeldLease> {
   // All below is guarded by mutex_.
   State state_ = State::held;
   Fence fence_;
+  bool exclusive_;                // surely: the store said so, and nobody asked for less since
+  bool converting_ = false;       // one upgrade or downgrade at a time
+  bool may_be_upgraded_ = false;  // an upgrade that was given up could not be undone yet
   RenewalPlan plan_;
   runtime::TimerId timer_{};
   LocalTime armed_for_ = LocalTime::max();

@@ -47,64 +47,50 @@ Task<Result<Released>> HeldLease::release() {
     const Micros delay = next_delay(between_releases, failures, core_->runtime().random());
     if (now() + delay >= give_up_at) {
       core_->unreleased.fetch_add(1, std::memory_order_relaxed);
-      co_return std::unexpected(reply.error());
+      Error error = reply.error();
+      if (may_have_worked) error.code = Errc::outcome_unknown;
+      co_return std::unexpected(std::move(error));
     }
     runtime::Event nobody(core_->shared_runtime());
     co_await nobody.wait_until(now() + delay);
   }
 }
 
+Error HeldLease::why_not_held() const {
+  if (loss_) return *loss_;
+  return {Errc::not_held, fmt::format("'{}' was released before", identity_.name.str())};
+}
+
 Task<Result<void>> HeldLease::extend(Micros ttl) {
   const auto self = shared_from_this();
   {
     const std::lock_guard lock(mutex_);
-    if (state_ != State::held) {
-      co_return fail(
-          loss_ ? Errc::lost : Errc::not_held,
-          loss_ ? loss_->message : fmt::format("'{}' was released before", identity_.name.str()));
-    }
-    plan_.change_ttl(ttl);
+    if (state_ != State::held) co_return std::unexpected(why_not_held());
     plan_.sent();
   }
   auto renewing = renew(ttl, now() + command_timeout);
-  if (co_await std::move(renewing)) co_return Result<void>{};
+  Result<void> renewed = co_await std::move(renewing);
   const std::lock_guard lock(mutex_);
-  if (loss_) co_return std::unexpected(*loss_);
-  co_return fail(Errc::unavailable, fmt::format("{} did not confirm the extension of '{}'",
-                                                core_->store().describe(), identity_.name.str()));
+  if (state_ != State::held) co_return std::unexpected(why_not_held());
+  if (renewed) plan_.change_ttl(ttl);
+  co_return renewed;
 }
 
-// A failed upgrade may have been granted in the very moment it was given up: ask for the shared
-// lease again, which changes nothing if it still is one.
-Task<Result<void>> HeldLease::back_to_shared(Error why) {
-  auto undoing = convert(1, Micros::zero(), {});
-  co_await std::move(undoing);
-  co_return std::unexpected(std::move(why));
-}
-
-Task<Result<void>> HeldLease::convert(std::uint32_t permits, Micros wait, std::stop_token stop) {
+// One conversion in the store, which says in the end whether it happened.
+Task<Result<void>> HeldLease::ask_for(std::uint32_t permits, Micros wait, std::stop_token stop) {
   const auto self = shared_from_this();
-  // An adopted lease does not know its kind, so it is refused here too.
-  if (identity_.spec.kind != Kind::read_write) {
-    co_return fail(
-        Errc::bad_input,
-        fmt::format("'{}' is not a read-write lock: only those are upgraded and downgraded",
-                    identity_.name.str()));
-  }
-  Micros ttl{};
-  {
-    const std::lock_guard lock(mutex_);
-    ttl = plan_.ttl();
-  }
   Wanted wanted{.name = identity_.name,
                 .spec = identity_.spec,
                 .owner = identity_.owner,
                 .request = core_->fresh_request(),
                 .converts = identity_.request,
                 .permits = permits,
-                .ttl = ttl,
                 .wait = wait,
                 .metadata = identity_.metadata};
+  {
+    const std::lock_guard lock(mutex_);
+    wanted.ttl = plan_.ttl();
+  }
   auto asking = acquire(core_, std::move(wanted), std::move(stop));
   Result<Won> won = co_await std::move(asking);
   if (won) {
@@ -116,10 +102,55 @@ Task<Result<void>> HeldLease::convert(std::uint32_t permits, Micros wait, std::s
     won.error().code = Errc::lost;
     lose(won.error());
   }
-  const bool undecided = won.error().code != Errc::busy && won.error().code != Errc::lost;
-  if (permits != all_permits || !undecided) co_return std::unexpected(std::move(won.error()));
-  auto undoing = back_to_shared(std::move(won.error()));
-  co_return co_await std::move(undoing);
+  co_return std::unexpected(std::move(won.error()));
+}
+
+// A failed upgrade may have been granted in the very moment it was given up: asks for the shared
+// lease again, which changes nothing if it still is one. If even that fails, the next renewal that
+// succeeds sees to it.
+Task<Result<void>> HeldLease::back_to_shared() {
+  const auto self = shared_from_this();
+  auto undoing = ask_for(1, Micros::zero(), {});
+  Result<void> undone = co_await std::move(undoing);
+  const std::lock_guard lock(mutex_);
+  may_be_upgraded_ = !undone;
+  co_return undone;
+}
+
+Task<Result<void>> HeldLease::convert(std::uint32_t permits, Micros wait, std::stop_token stop) {
+  const auto self = shared_from_this();
+  const bool upgrades = permits == all_permits;
+  // An adopted lease does not know its kind, so it is refused here too.
+  if (identity_.spec.kind != Kind::read_write) {
+    co_return fail(
+        Errc::bad_input,
+        fmt::format("'{}' is not a read-write lock: only those are upgraded and downgraded",
+                    identity_.name.str()));
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_ != State::held) co_return std::unexpected(why_not_held());
+    if (upgrades && exclusive_) co_return Result<void>{};
+    if (converting_) {
+      co_return fail(Errc::busy, fmt::format("'{}' is being converted already by this lease",
+                                             identity_.name.str()));
+    }
+    converting_ = true;
+    exclusive_ = false;
+  }
+  auto asking = ask_for(permits, wait, std::move(stop));
+  Result<void> converted = co_await std::move(asking);
+  const Errc code = converted ? Errc{} : converted.error().code;
+  if (upgrades && !converted && code != Errc::busy && code != Errc::lost) {
+    auto undoing = back_to_shared();
+    co_await std::move(undoing);
+  }
+  const std::lock_guard lock(mutex_);
+  converting_ = false;
+  if (state_ != State::held) co_return std::unexpected(why_not_held());
+  exclusive_ = upgrades && converted;
+  if (converted) may_be_upgraded_ = false;
+  co_return converted;
 }
 
 }  // namespace holdfast::client

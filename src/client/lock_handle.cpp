@@ -66,6 +66,7 @@ Task<Result<Lease>> LockHandle::run(std::shared_ptr<Core> core, Prepared prepare
                                .spec = prepared.wanted.spec,
                                .owner = prepared.wanted.owner,
                                .request = prepared.wanted.request,
+                               .permits = prepared.wanted.permits,
                                .metadata = prepared.wanted.metadata};
   const Terms terms = prepared.terms;
   auto asking = client::acquire(core, std::move(prepared.wanted), std::move(stop));

@@ -13,7 +13,14 @@ RenewalPlan::RenewalPlan(Terms terms, LocalTime since, LocalTime valid_until,
                          std::optional<Micros> claim)
     : terms_(terms), since_(since), valid_until_(valid_until), unconfirmed_(claim.has_value()) {
   const Micros first = claim ? std::min(*claim / 3, every()) : every();
-  next_renewal_ = wants_renewal() ? since + first : LocalTime::max();
+  plan_next(since, first);
+}
+
+// Little may be left of the lease already, after a slow answer or a repeated acquire: never later
+// than half of it.
+void RenewalPlan::plan_next(LocalTime from, Micros after) {
+  const LocalTime half_time = from + (valid_until_ - from) / 2;
+  next_renewal_ = wants_renewal() ? std::min<LocalTime>(from + after, half_time) : LocalTime::max();
 }
 
 Micros RenewalPlan::every() const {
@@ -40,11 +47,12 @@ void RenewalPlan::renewed(LocalTime before_send, Micros remaining) {
   failures_ = 0;
   unconfirmed_ = false;
   valid_until_ = std::max(valid_until_, client::valid_until(before_send, remaining));
-  next_renewal_ = wants_renewal() ? before_send + every() : LocalTime::max();
+  plan_next(before_send, every());
 }
 
 void RenewalPlan::failed(LocalTime now, std::uint64_t random) {
   in_flight_ = false;
+  if (!wants_renewal()) return;
   const runtime::Backoff backoff{
       .first = std::min<Micros>(every() / 8, std::chrono::milliseconds(50)),
       .cap = std::chrono::milliseconds(500)};

@@ -39,6 +39,7 @@ class RenewalPlan {
 
  private:
   bool wants_renewal() const { return terms_.renew || unconfirmed_; }
+  void plan_next(LocalTime from, Micros after);
   Micros every() const;
 
   Terms terms_;

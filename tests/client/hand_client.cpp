@@ -28,8 +28,11 @@ std::shared_ptr<client::HeldLease> hold(const HandClient& client, std::string_vi
                         .request = client.core->fresh_request(),
                         .permits = permits,
                         .ttl = terms.ttl};
-  client::HeldLease::Identity identity{
-      .name = wanted.name, .spec = wanted.spec, .owner = wanted.owner, .request = wanted.request};
+  client::HeldLease::Identity identity{.name = wanted.name,
+                                       .spec = wanted.spec,
+                                       .owner = wanted.owner,
+                                       .request = wanted.request,
+                                       .permits = wanted.permits};
   Running<Result<client::Won>> acquiring(client::acquire(client.core, std::move(wanted), {}));
   const auto won = value_of(std::move(acquiring.result()));
   return client::HeldLease::start(client.core, std::move(identity), terms, won);

@@ -22,7 +22,9 @@
 
 namespace holdfast {
 
-inline void PrintTo(Errc code, std::ostream* out) { *out << to_string(code); }
+inline void PrintTo(Errc code, std::ostream* out) {
+  *out << (code == Errc{} ? "no error" : to_string(code));
+}
 
 }  // namespace holdfast
 
@@ -64,7 +66,7 @@ T value_of(Result<T> result, std::source_location where = std::source_location::
     ADD_FAILURE_AT(where.file_name(), static_cast<int>(where.line()))
         << to_string(result.error().code) << ": " << result.error().message;
   }
-  return std::move(result.value());
+  if constexpr (!std::is_void_v<T>) return std::move(result.value());
 }
 
 struct HandClient {

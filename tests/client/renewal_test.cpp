@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/hand_client.hpp"
+
+namespace holdfast::test {
+namespace {
+
+class Renewal : public ClientTest {
+ protected:
+  std::vector<std::chrono::nanoseconds> sent_after(LocalTime start) const {
+    std::vector<std::chrono::nanoseconds> times;
+    for (const auto& sent : mine.line->history(Verb::renew)) times.push_back(sent.at - start);
+    return times;
+  }
+  using Times = std::vector<std::chrono::nanoseconds>;
+};
+
+TEST_F(Renewal, comes_every_third_of_the_ttl) {
+  const auto start = now();
+  const auto lease = mine.take("orders", {.ttl = 30s});
+  advance(35s);
+  EXPECT_EQ(sent_after(start), (Times{10s, 20s, 30s}));
+  EXPECT_GT(lease.remaining(), 24s);
+}
+
+TEST_F(Renewal, comes_as_often_as_the_caller_says) {
+  const auto start = now();
+  const auto lease = mine.take("orders", {.ttl = 30s, .renew_every = 12s});
+  advance(40s);
+  EXPECT_EQ(sent_after(start), (Times{12s, 24s, 36s}));
+}
+
+TEST_F(Renewal, is_off_where_the_caller_says_so) {
+  const auto lease = mine.take("orders", {.ttl = 30s, .renew = false});
+  advance(29s);
+  EXPECT_TRUE(lease.valid());
+  advance(1s);
+  EXPECT_FALSE(lease.valid());
+  EXPECT_TRUE(lease.lost().stop_requested());
+  EXPECT_EQ(mine.line->count(Verb::renew), 0U);
+}
+
+TEST_F(Renewal, keeps_a_lease_for_days) {
+  const auto lease = mine.take("orders", {.ttl = 30s});
+  advance(48h);
+  EXPECT_TRUE(lease.valid());
+  EXPECT_EQ(mine.core->lost.load(), 0U);
+  EXPECT_EQ(mine.line->count(Verb::renew), 48U * 360);
+}
+
+TEST_F(Renewal, keeps_the_fence) {
+  const auto lease = mine.take("orders", {.ttl = 30s});
+  const auto fence = lease.fence();
+  advance(100s);
+  EXPECT_EQ(lease.fence(), fence);
+  EXPECT_EQ(seen("orders").holders.at(0).fence, fence);
+}
+
+// The beat that fails, and how: after each, renewal goes on as if nothing had been.
+TEST_F(Renewal, rb_4_resumes_after_a_failure_of_any_kind_at_any_beat) {
+  const Fault faults[] = {Fault::refuse(), Fault::lose_request(), Fault::lose_reply(),
+                          Fault::delay_request(700ms), Fault::delay_reply(700ms)};
+  for (const auto& fault : faults) {
+    for (unsigned beat = 0; beat < 4; ++beat) {
+      auto client = another_client();
+      client.line->script(Verb::renew, fault, 3, beat);
+      auto lease = client.take("orders", {.ttl = 30s});
+      advance(200s);
+      EXPECT_TRUE(lease.valid());
+      EXPECT_GE(client.line->count(Verb::renew), 20U + 2);
+      EXPECT_EQ(client.core->lost.load(), 0U);
+      value_of(lease.release());
+    }
+  }
+}
+
+TEST_F(Renewal, is_retried_soon_after_a_failure_and_then_more_slowly) {
+  const auto start = now();
+  mine.line->script(Verb::renew, Fault::refuse(), 6);
+  const auto lease = mine.take("orders", {.ttl = 30s});
+  advance(13s);
+  const auto times = sent_after(start);
+  ASSERT_GE(times.size(), 7U);
+  EXPECT_EQ(times[0], 10s);
+  EXPECT_LE(times[1], 10s + 63ms);
+  for (std::size_t i = 2; i < 7; ++i) {
+    EXPECT_GT(times[i] - times[i - 1], 30ms);
+    EXPECT_LE(times[i] - times[i - 1], 625ms);
+  }
+}
+
+TEST_F(Renewal, rb_4_goes_on_until_the_margin_and_a_store_that_heals_saves_the_lease) {
+  const auto lease = mine.take("orders", {.ttl = 30s});
+  advance(5s);
+  mine.line->pause();
+  advance(24s);
+  EXPECT_TRUE(lease.valid());
+  mine.line->resume();
+  advance(600ms);
+  EXPECT_TRUE(lease.valid());
+  EXPECT_GT(lease.remaining(), 28s);
+}
+
+TEST_F(Renewal, rb_16_sets_the_ttl_and_never_adds_to_it) {
+  const auto lease = mine.take("orders", {.ttl = 30s, .renew_every = 1s});
+  advance(100s);
+  EXPECT_LE(seen("orders").holders.at(0).remaining, 30s);
+  EXPECT_LE(lease.remaining(), 30s);
+}
+
+TEST_F(Renewal, a_late_copy_of_an_older_renewal_shortens_nothing) {
+  auto lease = mine.take("orders", {.ttl = 1s});
+  advance(400ms);
+  value_of(lease.extend(30s));
+  mine.line->send_again(mine.line->history(Verb::renew).at(0));
+  EXPECT_GT(seen("orders").holders.at(0).remaining, 29s);
+}
+
+TEST_F(Renewal, max_hold_gives_the_lock_back_in_the_end) {
+  const auto start = now();
+  const auto lease = mine.take("orders", {.ttl = 10s, .max_hold = 25s});
+  std::optional<LocalTime> lost_at;
+  const std::stop_callback on_lost(lease.lost(), [&] { lost_at = now(); });
+  advance(24s);
+  EXPECT_TRUE(lease.valid());
+  advance(2s);
+  EXPECT_FALSE(lease.valid());
+  ASSERT_TRUE(lost_at);
+  EXPECT_LE(*lost_at, start + 25s);
+  EXPECT_TRUE(is_free("orders")) << "the store had been asked for no more than max_hold";
+}
+
+// The acquire was answered late, or was a repeated one: little is left of the lease when it starts.
+TEST_F(Renewal, of_a_lease_that_starts_with_little_left_comes_before_its_end) {
+  mine.line->script(Verb::acquire, Fault::lose_reply());
+  auto acquiring = mine.acquire("orders", {.ttl = 700ms, .wait = 5s});
+  advance(client::command_timeout + 20ms);
+  ASSERT_TRUE(acquiring.result().has_value());
+  ASSERT_LT(acquiring.result()->remaining(), 200ms);
+  advance(5s);
+  EXPECT_TRUE(acquiring.result()->valid());
+  EXPECT_EQ(mine.core->lost.load(), 0U);
+}
+
+TEST_F(Renewal, of_a_lease_whose_answer_was_slow_comes_before_its_end) {
+  mine.line->script(Verb::acquire, Fault::delay_reply(450ms));
+  auto acquiring = mine.acquire("orders", {.ttl = 600ms});
+  advance(450ms);
+  ASSERT_TRUE(acquiring.result().has_value());
+  advance(5s);
+  EXPECT_TRUE(acquiring.result()->valid());
+}
+
+TEST_F(Renewal, with_slow_answers_keeps_up) {
+  mine.line->decide_by(
+      [](Verb verb) { return verb == Verb::renew ? Fault::delay_reply(200ms) : Fault::none(); });
+  const auto lease = mine.take("orders", {.ttl = 600ms});
+  advance(60s);
+  EXPECT_TRUE(lease.valid());
+  EXPECT_EQ(mine.core->lost.load(), 0U);
+}
+
+TEST_F(Renewal, rb_24_ten_thousand_leases_on_one_runtime_are_all_renewed_in_time) {
+  constexpr std::size_t count = 10'000;
+  std::vector<Lease> leases;
+  leases.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    leases.push_back(mine.take("job-" + std::to_string(i), {.ttl = 30s}));
+    advance(1ms);
+  }
+  advance(60s);
+  EXPECT_EQ(mine.core->lost.load(), 0U);
+  for (const auto& lease : leases) ASSERT_GT(lease.remaining(), 19s);
+  EXPECT_GE(mine.line->count(Verb::renew), 6 * count);
+  EXPECT_LE(mine.line->count(Verb::renew), 7 * count);
+}
+
+}  // namespace
+}  // namespace holdfast::test

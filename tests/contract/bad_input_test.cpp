@@ -160,8 +160,7 @@ std::vector<BadCall> bad_specs() {
 }
 
 void refuses(const Client& client, const std::vector<BadCall>& calls) {
-  auto held = client.mutex("held").acquire({.ttl = 20s, .renew = false});
-  ASSERT_TRUE(is_ok(held));
+  auto held = ok(client.mutex("held").acquire({.ttl = 20s, .renew = false}));
   for (const auto& bad : calls) {
     const auto result = bad.call(client);
     ASSERT_FALSE(result.has_value()) << bad.what;
@@ -192,7 +191,7 @@ TEST_P(ClientContract, another_spec_is_refused_and_changes_nothing) {
 }
 
 TEST_P(ClientContract, a_lease_refuses_bad_times_and_stays_as_it_was) {
-  auto lease = client.mutex("held").acquire({.ttl = 20s, .renew = false});
+  auto lease = ok(client.mutex("held").acquire({.ttl = 20s, .renew = false}));
   for (const Duration ttl : {Duration(0s), Duration(-1s), min_ttl - 1us, max_ttl + 1us,
                              Duration::max(), Duration::min()}) {
     const auto extended = lease->extend(ttl);
@@ -205,12 +204,12 @@ TEST_P(ClientContract, a_lease_refuses_bad_times_and_stays_as_it_was) {
 }
 
 TEST_P(ClientContract, only_read_write_leases_are_upgraded_and_downgraded) {
-  auto permit = client.semaphore("pool", 3).acquire();
+  auto permit = ok(client.semaphore("pool", 3).acquire());
   EXPECT_EQ(code_of(permit->upgrade()), "bad_input");
   EXPECT_EQ(code_of(permit->downgrade()), "bad_input");
-  auto entry = client.reentrant("reentrant").acquire();
+  auto entry = ok(client.reentrant("reentrant").acquire());
   EXPECT_EQ(code_of(entry->upgrade()), "bad_input");
-  auto mutex = client.mutex("mutex").acquire();
+  auto mutex = ok(client.mutex("mutex").acquire());
   EXPECT_EQ(code_of(mutex->downgrade()), "bad_input");
   EXPECT_TRUE(permit->valid());
   EXPECT_TRUE(entry->valid());

@@ -12,6 +12,7 @@
 
 #include <chrono>
 #include <functional>
+#include <stdexcept>
 #include <thread>
 
 namespace holdfast::test {
@@ -38,6 +39,13 @@ testing::AssertionResult is_ok(const Result<T>& result) {
   if (result) return testing::AssertionSuccess();
   return testing::AssertionFailure()
          << to_string(result.error().code) << ": " << result.error().message;
+}
+
+// The result, which has to be a value: whatever depends on it would make no sense without.
+template <typename T>
+Result<T> ok(Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().message);
+  return result;
 }
 
 template <typename T>

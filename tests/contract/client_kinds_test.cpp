@@ -5,10 +5,8 @@ namespace holdfast::test {
 
 TEST_P(ClientContract, the_same_owner_re_enters_with_the_same_fence) {
   auto lock = client.reentrant("orders:42");
-  auto first = lock.acquire({.owner = "worker-7"});
-  auto second = lock.acquire({.owner = "worker-7"});
-  ASSERT_TRUE(is_ok(first));
-  ASSERT_TRUE(is_ok(second));
+  auto first = ok(lock.acquire({.owner = "worker-7"}));
+  auto second = ok(lock.acquire({.owner = "worker-7"}));
   EXPECT_EQ(first->fence(), second->fence());
   EXPECT_EQ(code_of(lock.acquire({.owner = "worker-8"})), "busy");
   EXPECT_EQ(code_of(lock.acquire()), "busy");
@@ -20,33 +18,28 @@ TEST_P(ClientContract, the_same_owner_re_enters_with_the_same_fence) {
 
 TEST_P(ClientContract, a_semaphore_has_n_permits_that_are_taken_together) {
   auto pool = client.semaphore("pool", 4);
-  auto three = pool.acquire({.permits = 3});
-  ASSERT_TRUE(is_ok(three));
+  auto three = ok(pool.acquire({.permits = 3}));
   EXPECT_EQ(code_of(pool.acquire({.permits = 2})), "busy");
-  auto one = pool.acquire();
-  ASSERT_TRUE(is_ok(one));
+  auto one = ok(pool.acquire());
   (void)three->release();
   EXPECT_TRUE(is_ok(pool.acquire({.permits = 3})));
 }
 
 TEST_P(ClientContract, readers_share_and_exclude_writers) {
   auto lock = client.read_write("catalogue");
-  auto first = lock.acquire_shared();
-  auto second = lock.acquire_shared();
-  ASSERT_TRUE(is_ok(first));
-  ASSERT_TRUE(is_ok(second));
+  auto first = ok(lock.acquire_shared());
+  auto second = ok(lock.acquire_shared());
   EXPECT_EQ(code_of(lock.acquire()), "busy");
   EXPECT_EQ(code_of(client.mutex("catalogue").acquire()), "busy");
   (void)first->release();
   (void)second->release();
-  auto writer = lock.acquire();
-  ASSERT_TRUE(is_ok(writer));
+  auto writer = ok(lock.acquire());
   EXPECT_EQ(code_of(lock.acquire_shared()), "busy");
 }
 
 TEST_P(ClientContract, a_waiting_writer_stops_new_readers) {
   auto lock = client.read_write("catalogue");
-  auto reader = lock.acquire_shared();
+  auto reader = ok(lock.acquire_shared());
   std::jthread writer([&lock] { EXPECT_TRUE(is_ok(lock.acquire({.wait = 5s}))); });
   ASSERT_TRUE(becomes_true([&] { return client.inspect("catalogue")->waiters.size() == 1; }));
   EXPECT_EQ(code_of(lock.acquire_shared()), "busy");
@@ -57,9 +50,8 @@ TEST_P(ClientContract, a_waiting_writer_stops_new_readers) {
 
 TEST_P(ClientContract, an_upgrade_waits_for_the_other_readers_and_grows_the_fence) {
   auto lock = client.read_write("catalogue");
-  auto mine = lock.acquire_shared();
-  auto other = lock.acquire_shared();
-  ASSERT_TRUE(is_ok(mine));
+  auto mine = ok(lock.acquire_shared());
+  auto other = ok(lock.acquire_shared());
   const auto shared_fence = mine->fence();
   EXPECT_EQ(code_of(mine->upgrade()), "busy");
   std::jthread reader([&other] {
@@ -78,8 +70,8 @@ TEST_P(ClientContract, an_upgrade_waits_for_the_other_readers_and_grows_the_fenc
 
 TEST_P(ClientContract, an_upgrade_that_times_out_keeps_the_shared_lease) {
   auto lock = client.read_write("catalogue");
-  auto mine = lock.acquire_shared();
-  auto other = lock.acquire_shared();
+  auto mine = ok(lock.acquire_shared());
+  auto other = ok(lock.acquire_shared());
   EXPECT_EQ(code_of(mine->upgrade(50ms)), "timed_out");
   EXPECT_TRUE(mine->valid());
   EXPECT_TRUE(client.inspect("catalogue")->waiters.empty());
@@ -89,8 +81,8 @@ TEST_P(ClientContract, an_upgrade_that_times_out_keeps_the_shared_lease) {
 
 TEST_P(ClientContract, an_upgrade_that_is_cancelled_keeps_the_shared_lease) {
   auto lock = client.read_write("catalogue");
-  auto mine = lock.acquire_shared();
-  auto other = lock.acquire_shared();
+  auto mine = ok(lock.acquire_shared());
+  auto other = ok(lock.acquire_shared());
   std::stop_source stop;
   std::jthread canceller([&stop] {
     let_pass(30ms);
@@ -104,9 +96,8 @@ TEST_P(ClientContract, an_upgrade_that_is_cancelled_keeps_the_shared_lease) {
 TEST_P(ClientContract, cancelling_an_upgrade_while_it_is_granted_never_leaves_it_exclusive) {
   auto lock = client.read_write("catalogue");
   for (int round = 0; round < 20; ++round) {
-    auto mine = lock.acquire_shared();
-    auto other = lock.acquire_shared();
-    ASSERT_TRUE(is_ok(other)) << "round " << round;
+    auto mine = ok(lock.acquire_shared());
+    auto other = ok(lock.acquire_shared());
     std::stop_source stop;
     std::jthread canceller([&] {
       let_pass(1ms);
@@ -122,8 +113,8 @@ TEST_P(ClientContract, cancelling_an_upgrade_while_it_is_granted_never_leaves_it
 
 TEST_P(ClientContract, only_one_reader_may_wait_for_an_upgrade) {
   auto lock = client.read_write("catalogue");
-  auto first = lock.acquire_shared();
-  auto second = lock.acquire_shared();
+  auto first = ok(lock.acquire_shared());
+  auto second = ok(lock.acquire_shared());
   std::jthread upgrader([&first] { EXPECT_TRUE(is_ok(first->upgrade(5s))); });
   ASSERT_TRUE(becomes_true([&] { return client.inspect("catalogue")->waiters.size() == 1; }));
   EXPECT_EQ(code_of(second->upgrade(5s)), "busy");
@@ -132,7 +123,7 @@ TEST_P(ClientContract, only_one_reader_may_wait_for_an_upgrade) {
 
 TEST_P(ClientContract, a_lost_reader_cannot_upgrade) {
   auto lock = client.read_write("catalogue");
-  auto mine = lock.acquire_shared();
+  auto mine = ok(lock.acquire_shared());
   ASSERT_TRUE(is_ok(client.force_release("catalogue", "test")));
   EXPECT_EQ(code_of(mine->upgrade()), "lost");
   EXPECT_TRUE(mine->lost().stop_requested());
@@ -140,9 +131,8 @@ TEST_P(ClientContract, a_lost_reader_cannot_upgrade) {
 
 TEST_P(ClientContract, an_adopted_lease_is_not_upgraded) {
   auto lock = client.read_write("catalogue");
-  const auto owner = lock.acquire_shared({.ttl = 10s})->detach();
-  auto adopted = client.adopt("catalogue", owner.str());
-  ASSERT_TRUE(is_ok(adopted));
+  const auto owner = ok(lock.acquire_shared({.ttl = 10s}))->detach();
+  auto adopted = ok(client.adopt("catalogue", owner.str()));
   EXPECT_FALSE(adopted->upgrade().has_value());
   EXPECT_FALSE(adopted->downgrade().has_value());
   EXPECT_EQ(client.inspect("catalogue")->holders.size(), 1U);
@@ -151,8 +141,7 @@ TEST_P(ClientContract, an_adopted_lease_is_not_upgraded) {
 TEST_P(ClientContract, the_value_of_the_leader_is_seen_by_everybody) {
   auto election = client.election("shard-7");
   EXPECT_EQ(*election.leader(), std::nullopt);
-  auto leader = election.campaign("10.0.0.7:3009");
-  ASSERT_TRUE(is_ok(leader));
+  auto leader = ok(election.campaign("10.0.0.7:3009"));
   EXPECT_EQ(*open_again().election("shard-7").leader(), "10.0.0.7:3009");
   EXPECT_EQ(code_of(election.campaign("10.0.0.8:3009")), "busy");
   (void)leader->release();
@@ -161,7 +150,7 @@ TEST_P(ClientContract, the_value_of_the_leader_is_seen_by_everybody) {
 
 TEST_P(ClientContract, the_next_candidate_leads_when_the_leader_goes) {
   auto election = client.election("shard-7");
-  auto first = election.campaign("one");
+  auto first = ok(election.campaign("one"));
   std::jthread follower([this] {
     auto second = client.election("shard-7").campaign("two", {.wait = 5s});
     ASSERT_TRUE(is_ok(second));

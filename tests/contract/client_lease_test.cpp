@@ -18,11 +18,10 @@ bool is_lost_within(const Lease& lease, Duration time) {
 }  // namespace
 
 TEST_P(ClientContract, renewal_keeps_a_lease_beyond_its_ttl) {
-  auto lease = client.mutex("orders:42").acquire({.ttl = 150ms});
-  ASSERT_TRUE(is_ok(lease));
+  auto lease = ok(client.mutex("orders:42").acquire({.ttl = 300ms}));
   const auto fence = lease->fence();
-  for (int i = 0; i < 10; ++i) {
-    let_pass(50ms);
+  for (int i = 0; i < 7; ++i) {
+    let_pass(100ms);
     ASSERT_TRUE(lease->valid());
     ASSERT_EQ(code_of(client.mutex("orders:42").acquire()), "busy");
   }
@@ -31,27 +30,24 @@ TEST_P(ClientContract, renewal_keeps_a_lease_beyond_its_ttl) {
 }
 
 TEST_P(ClientContract, without_renewal_a_lease_is_lost_before_it_ends_in_the_store) {
-  auto lease = client.mutex("orders:42").acquire({.ttl = 200ms, .renew = false});
-  ASSERT_TRUE(is_ok(lease));
+  auto lease = ok(client.mutex("orders:42").acquire({.ttl = 200ms, .renew = false}));
   EXPECT_TRUE(is_lost_within(*lease, 5s));
   EXPECT_FALSE(lease->valid());
   EXPECT_EQ(lease->remaining(), 0s);
 }
 
 TEST_P(ClientContract, nobody_is_granted_a_lock_whose_lease_still_believes) {
-  for (int round = 0; round < 5; ++round) {
-    auto first = client.mutex("orders:42").acquire({.ttl = 60ms, .renew = false});
-    ASSERT_TRUE(is_ok(first));
-    auto second = client.mutex("orders:42").acquire({.ttl = 60ms, .wait = 5s, .renew = false});
+  for (int round = 0; round < 3; ++round) {
+    auto first = ok(client.mutex("orders:42").acquire({.ttl = 150ms, .renew = false}));
+    auto second = ok(client.mutex("orders:42").acquire({.ttl = 10s, .wait = 5s, .renew = false}));
     EXPECT_FALSE(first->valid());
     EXPECT_TRUE(first->lost().stop_requested());
-    ASSERT_TRUE(is_ok(second));
     (void)second->release();
   }
 }
 
 TEST_P(ClientContract, the_lost_callback_runs_once_and_says_why) {
-  auto lease = client.mutex("orders:42").acquire({.ttl = 60ms, .renew = false});
+  auto lease = ok(client.mutex("orders:42").acquire({.ttl = 150ms, .renew = false}));
   std::promise<Errc> told;
   lease->on_lost([&told](const Error& error) { told.set_value(error.code); });
   auto future = told.get_future();
@@ -60,7 +56,7 @@ TEST_P(ClientContract, the_lost_callback_runs_once_and_says_why) {
 }
 
 TEST_P(ClientContract, a_lost_callback_that_comes_late_runs_at_once) {
-  auto lease = client.mutex("orders:42").acquire({.ttl = 40ms, .renew = false});
+  auto lease = ok(client.mutex("orders:42").acquire({.ttl = 150ms, .renew = false}));
   ASSERT_TRUE(is_lost_within(*lease, 5s));
   std::promise<Errc> told;
   lease->on_lost([&told](const Error& error) { told.set_value(error.code); });
@@ -69,7 +65,7 @@ TEST_P(ClientContract, a_lost_callback_that_comes_late_runs_at_once) {
 
 TEST_P(ClientContract, a_lost_callback_that_was_taken_back_does_not_run) {
   std::atomic<int> calls = 0;
-  auto lease = client.mutex("orders:42").acquire({.ttl = 40ms, .renew = false});
+  auto lease = ok(client.mutex("orders:42").acquire({.ttl = 150ms, .renew = false}));
   lease->on_lost([&calls](const Error&) { ++calls; });
   lease->on_lost({});
   ASSERT_TRUE(is_lost_within(*lease, 5s));
@@ -79,17 +75,16 @@ TEST_P(ClientContract, a_lost_callback_that_was_taken_back_does_not_run) {
 
 TEST_P(ClientContract, a_released_lease_is_never_called_lost) {
   std::atomic<int> calls = 0;
-  auto lease = client.mutex("orders:42").acquire({.ttl = 50ms});
+  auto lease = ok(client.mutex("orders:42").acquire({.ttl = 150ms}));
   lease->on_lost([&calls](const Error&) { ++calls; });
   ASSERT_TRUE(is_ok(lease->release()));
-  let_pass(120ms);
+  let_pass(300ms);
   EXPECT_EQ(calls, 0);
   EXPECT_FALSE(lease->lost().stop_requested());
 }
 
 TEST_P(ClientContract, a_forced_release_is_noticed_at_the_next_renewal) {
-  auto lease = client.mutex("orders:42").acquire({.ttl = 600ms});
-  ASSERT_TRUE(is_ok(lease));
+  auto lease = ok(client.mutex("orders:42").acquire({.ttl = 600ms}));
   EXPECT_EQ(open_again().force_release("orders:42", "test"), 1U);
   EXPECT_TRUE(is_lost_within(*lease, 500ms));
   EXPECT_FALSE(lease->valid());
@@ -98,28 +93,26 @@ TEST_P(ClientContract, a_forced_release_is_noticed_at_the_next_renewal) {
 
 // What redisson#7272 did: a renewal that outlived its release kept the lock of the next holder.
 TEST_P(ClientContract, nothing_is_renewed_after_a_release) {
-  for (int round = 0; round < 5; ++round) {
-    auto lease = client.mutex("orders:42").acquire({.ttl = 60ms, .owner = "worker"});
-    ASSERT_TRUE(is_ok(lease));
-    let_pass(std::chrono::milliseconds(round * 9));
+  for (int round = 0; round < 3; ++round) {
+    auto lease = ok(client.mutex("orders:42").acquire({.ttl = 150ms, .owner = "worker"}));
+    let_pass(std::chrono::milliseconds(round * 30));
     ASSERT_TRUE(is_ok(lease->release()));
-    auto next = client.mutex("orders:42").acquire({.ttl = 60ms, .renew = false, .owner = "worker"});
-    ASSERT_TRUE(is_ok(next));
-    let_pass(70ms);
+    auto next =
+        ok(client.mutex("orders:42").acquire({.ttl = 150ms, .renew = false, .owner = "worker"}));
+    let_pass(160ms);
     EXPECT_TRUE(client.inspect("orders:42")->holders.empty());
   }
 }
 
 TEST_P(ClientContract, max_hold_ends_renewal) {
-  auto lease = client.mutex("orders:42").acquire({.ttl = 90ms, .max_hold = 250ms});
-  ASSERT_TRUE(is_ok(lease));
-  EXPECT_FALSE(is_lost_within(*lease, 120ms));
+  auto lease = ok(client.mutex("orders:42").acquire({.ttl = 200ms, .max_hold = 600ms}));
+  EXPECT_FALSE(is_lost_within(*lease, 300ms));
   EXPECT_TRUE(is_lost_within(*lease, 2s));
   EXPECT_TRUE(is_ok(client.mutex("orders:42").acquire({.wait = 1s})));
 }
 
 TEST_P(ClientContract, an_extension_lasts_at_least_what_was_asked) {
-  auto lease = client.mutex("orders:42").acquire({.ttl = 1s, .renew = false});
+  auto lease = ok(client.mutex("orders:42").acquire({.ttl = 1s, .renew = false}));
   ASSERT_TRUE(is_ok(lease->extend(20s)));
   EXPECT_GT(lease->remaining(), 19s);
   ASSERT_TRUE(is_ok(lease->extend(5s)));
@@ -127,7 +120,7 @@ TEST_P(ClientContract, an_extension_lasts_at_least_what_was_asked) {
 }
 
 TEST_P(ClientContract, what_is_lost_cannot_be_extended) {
-  auto lease = client.mutex("orders:42").acquire({.ttl = 10s});
+  auto lease = ok(client.mutex("orders:42").acquire({.ttl = 10s}));
   ASSERT_TRUE(is_ok(client.force_release("orders:42", "test")));
   EXPECT_EQ(code_of(lease->extend(10s)), "lost");
   EXPECT_TRUE(lease->lost().stop_requested());
@@ -135,12 +128,11 @@ TEST_P(ClientContract, what_is_lost_cannot_be_extended) {
 }
 
 TEST_P(ClientContract, a_detached_lock_stays_held_and_is_adopted_by_its_owner_only) {
-  OwnerId owner = client.mutex("orders:42").acquire({.ttl = 10s})->detach();
+  const auto owner = ok(client.mutex("orders:42").acquire({.ttl = 10s}))->detach();
   EXPECT_EQ(code_of(client.mutex("orders:42").acquire()), "busy");
   auto other = open_again();
   EXPECT_EQ(code_of(other.adopt("orders:42", "somebody else")), "not_owner");
-  auto adopted = other.adopt("orders:42", owner.str());
-  ASSERT_TRUE(is_ok(adopted));
+  auto adopted = ok(other.adopt("orders:42", owner.str()));
   EXPECT_GT(adopted->fence(), 0U);
   EXPECT_TRUE(adopted->valid());
   EXPECT_EQ(adopted->release(), Released::released);
@@ -149,19 +141,18 @@ TEST_P(ClientContract, a_detached_lock_stays_held_and_is_adopted_by_its_owner_on
 }
 
 TEST_P(ClientContract, a_detached_lock_ends_with_its_ttl) {
-  client.mutex("orders:42").acquire({.ttl = 80ms})->detach();
+  ok(client.mutex("orders:42").acquire({.ttl = 200ms}))->detach();
   EXPECT_EQ(code_of(client.mutex("orders:42").acquire()), "busy");
-  let_pass(100ms);
+  let_pass(220ms);
   EXPECT_TRUE(is_ok(client.mutex("orders:42").acquire()));
 }
 
 TEST_P(ClientContract, an_adopted_lease_can_be_extended) {
-  const auto owner = client.mutex("orders:42").acquire({.ttl = 200ms})->detach();
-  auto adopted = client.adopt("orders:42", owner.str());
-  ASSERT_TRUE(is_ok(adopted));
+  const auto owner = ok(client.mutex("orders:42").acquire({.ttl = 400ms}))->detach();
+  auto adopted = ok(client.adopt("orders:42", owner.str()));
   ASSERT_TRUE(is_ok(adopted->extend(20s)));
   EXPECT_GT(adopted->remaining(), 19s);
-  let_pass(220ms);
+  let_pass(420ms);
   EXPECT_EQ(code_of(client.mutex("orders:42").acquire()), "busy");
 }
 

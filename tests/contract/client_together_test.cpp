@@ -13,8 +13,7 @@ using Names = std::array<std::string_view, 3>;
 
 TEST_P(ClientContract, acquire_all_takes_every_name) {
   {
-    auto leases = client.acquire_all(Names{"b", "c", "a"});
-    ASSERT_TRUE(is_ok(leases));
+    auto leases = ok(client.acquire_all(Names{"b", "c", "a"}));
     ASSERT_EQ(leases->size(), 3U);
     for (const auto* name : {"a", "b", "c"}) {
       EXPECT_EQ(code_of(client.mutex(name).acquire()), "busy");
@@ -24,7 +23,7 @@ TEST_P(ClientContract, acquire_all_takes_every_name) {
 }
 
 TEST_P(ClientContract, acquire_all_takes_nothing_when_one_is_busy) {
-  auto taken = client.mutex("c").acquire();
+  auto taken = ok(client.mutex("c").acquire());
   EXPECT_EQ(code_of(client.acquire_all(Names{"a", "b", "c"})), "busy");
   const auto start = now();
   EXPECT_EQ(code_of(client.acquire_all(Names{"a", "b", "c"}, {.wait = 50ms})), "timed_out");
@@ -70,7 +69,7 @@ TEST_P(ClientContract, with_lock_runs_the_work_under_the_lock_and_passes_its_res
 }
 
 TEST_P(ClientContract, with_lock_runs_nothing_without_the_lock) {
-  auto taken = client.mutex("orders:42").acquire();
+  auto taken = ok(client.mutex("orders:42").acquire());
   bool ran = false;
   EXPECT_EQ(code_of(client.with_lock("orders:42", {}, [&](const Lease&) { ran = true; })), "busy");
   EXPECT_FALSE(ran);
@@ -83,7 +82,7 @@ TEST_P(ClientContract, with_lock_releases_when_the_work_throws) {
 }
 
 TEST_P(ClientContract, an_operator_sees_holders_and_waiters) {
-  auto holder = client.mutex("orders:42").acquire({.note = "nightly"});
+  auto holder = ok(client.mutex("orders:42").acquire({.note = "nightly"}));
   std::stop_source stop;
   std::jthread waiter([&] {
     (void)client.mutex("orders:42").acquire({.wait = 10s, .note = "hourly"}, stop.get_token());
@@ -103,11 +102,10 @@ TEST_P(ClientContract, an_operator_sees_holders_and_waiters) {
 TEST_P(ClientContract, an_operator_lists_locks_page_by_page) {
   std::vector<Lease> leases;
   for (int i = 0; i < 25; ++i) {
-    auto lease = client.mutex("job/" + std::to_string(i)).acquire();
-    ASSERT_TRUE(is_ok(lease));
+    auto lease = ok(client.mutex("job/" + std::to_string(i)).acquire());
     leases.push_back(std::move(*lease));
   }
-  auto other = client.mutex("other").acquire();
+  auto other = ok(client.mutex("other").acquire());
   std::set<std::string> seen;
   std::string cursor;
   do {
@@ -122,7 +120,7 @@ TEST_P(ClientContract, an_operator_lists_locks_page_by_page) {
 }
 
 TEST_P(ClientContract, an_operator_takes_a_lock_away_and_the_next_in_line_gets_it) {
-  auto stuck = client.mutex("orders:42").acquire({.ttl = 10s});
+  auto stuck = ok(client.mutex("orders:42").acquire({.ttl = 10s}));
   std::jthread waiter([&] {
     auto next = client.mutex("orders:42").acquire({.wait = 5s});
     ASSERT_TRUE(is_ok(next));

@@ -18,9 +18,9 @@ TEST_P(StoreContract, a_grant_says_what_is_left_by_the_clock_of_the_store) {
 }
 
 TEST_P(StoreContract, a_lease_ends_by_itself_and_the_next_fence_is_larger) {
-  const auto first = granted(acquire({.owner = "anna", .ttl = 50ms}));
+  const auto first = granted(acquire({.owner = "anna", .ttl = 100ms}));
   busy(acquire({.owner = "ben"}));
-  let_pass(60ms);
+  let_pass(110ms);
   EXPECT_GT(granted(acquire({.owner = "ben"})).fence, first.fence);
   must_be<model::NotOwner>(renew("anna"));
   must_be<model::NotOwner>(release("anna"));

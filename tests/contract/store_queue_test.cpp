@@ -81,26 +81,26 @@ TEST_P(StoreContract, a_release_of_a_waiter_leaves_the_queue) {
 }
 
 TEST_P(StoreContract, a_newcomer_never_overtakes_a_waiter) {
-  granted(acquire({.owner = "anna", .ttl = 50ms}));
+  granted(acquire({.owner = "anna", .ttl = 100ms}));
   auto ben = queue_up({.owner = "ben", .request = 101});
-  let_pass(60ms);
+  let_pass(110ms);
   busy(acquire({.owner = "cleo"}));
   EXPECT_TRUE(await_turn(ben, 300ms).has_value());
 }
 
 TEST_P(StoreContract, a_waiter_that_asks_after_the_holder_expired_gets_the_full_ttl) {
-  granted(acquire({.owner = "anna", .ttl = 50ms}));
+  granted(acquire({.owner = "anna", .ttl = 100ms}));
   auto ben = queue_up({.owner = "ben", .request = 101, .ttl = 20s});
-  let_pass(60ms);
+  let_pass(110ms);
   EXPECT_EQ(granted(acquire(ben.ask)).remaining, 20s);
 }
 
 TEST_P(StoreContract, a_claim_that_nobody_confirms_lapses_and_the_next_is_served) {
   granted(acquire({.owner = "anna"}));
-  auto ben = queue_up({.owner = "ben", .request = 101, .claim = 60ms});
+  auto ben = queue_up({.owner = "ben", .request = 101, .claim = 100ms});
   auto cleo = queue_up({.owner = "cleo", .request = 102});
   release("anna");
-  let_pass(70ms);
+  let_pass(110ms);
   const auto outcome = acquire(cleo.ask);
   if (!std::holds_alternative<model::Granted>(outcome)) {
     EXPECT_TRUE(await_turn(cleo, 300ms).has_value());

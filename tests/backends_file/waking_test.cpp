@@ -120,10 +120,30 @@ TEST_F(Waking, more_messages_than_a_ring_holds_become_one_hint_for_everybody) {
   ASSERT_TRUE(listening);
   const auto process = (*listening)->process();
   for (std::uint64_t i = 0; i < 10 * ring_size; ++i)
-    send(wake, process, model::RequestId{1000 + i});
+    send(wake, process, {model::RequestId{1000 + i}});
   wake_up(wake, process);
   const auto notice = runtime::run_blocking((*listening)->next(runtime->now() + 10s));
   EXPECT_EQ(notice.reason, store::Notice::Reason::hint);
+}
+
+TEST_F(Waking, a_hand_over_in_the_ring_arrives_as_it_was_sent) {
+  const auto environment = backends::file::shared_environment(
+      {.path = folder_.path(), .boot_id = std::string(this_boot)}, *runtime_);
+  ASSERT_TRUE(environment);
+  auto& wake = (*environment)->wake().layout();
+  const auto process = claim_slot(wake, 1 << 20, getpid());
+  send(wake, *process, {model::RequestId{5}, model::Grant{42, model::StoreTime(3s), 500ms}});
+  const auto& slot = backends::file::slot_of(wake, *process);
+  const auto said = backends::file::read_ring(slot, 0);
+  EXPECT_EQ(said.request, model::RequestId{5});
+  ASSERT_TRUE(said.grant);
+  EXPECT_EQ(said.grant->fence, 42U);
+  EXPECT_EQ(said.grant->at, model::StoreTime(3s));
+  EXPECT_EQ(said.grant->lease, 500ms);
+  for (std::uint32_t i = 1; i < ring_size; ++i) send(wake, *process, {});
+  EXPECT_TRUE(backends::file::is_overrun(slot, 0)) << "the next message would be written over it";
+  EXPECT_FALSE(backends::file::is_overrun(slot, 1));
+  give_back_slot(wake, *process);
 }
 
 TEST_F(Waking, the_slots_are_limited_and_the_one_too_many_is_told_the_limit) {
@@ -183,7 +203,7 @@ TEST_F(Waking, a_store_may_be_dropped_by_the_waiter_that_it_resumed) {
     dropped.set_value();
   });
   auto& wake = (*environment)->wake().layout();
-  send(wake, process, model::RequestId{7});
+  send(wake, process, {model::RequestId{7}});
   wake_up(wake, process);
   EXPECT_EQ(dropped.get_future().wait_for(10s), std::future_status::ready);
 }

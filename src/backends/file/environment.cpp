@@ -113,7 +113,9 @@ void Environment::run(WriterLock lock, std::span<PendingStep* const> steps,
   for (PendingStep* step : steps) {
     auto& reply = step->reply;
     if (!reply) reply = std::unexpected(named(std::move(reply.error()), describe()));
-    for (const auto& message : step->messages) send(wake, message.process, message.request);
+    for (const auto& message : step->messages) {
+      send(wake, message.process, {message.request, message.grant});
+    }
   }
   lock.unlock();
   for (const PendingStep* step : steps) {

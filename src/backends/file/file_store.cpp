@@ -27,7 +27,9 @@ class FileStore final : public store::Store {
   FileStore(std::shared_ptr<Environment> environment, std::shared_ptr<runtime::Runtime> runtime)
       : environment_(std::move(environment)),
         runtime_(std::move(runtime)),
-        mailbox_(std::make_shared<store::Mailbox>(runtime_)) {}
+        mailbox_(std::make_shared<store::Mailbox>(runtime_)) {
+    mailbox_->on_unwanted([](const LockName&, const OwnerId&, model::RequestId) {});
+  }
   FileStore(const FileStore&) = delete;
   FileStore& operator=(const FileStore&) = delete;
   ~FileStore() override;

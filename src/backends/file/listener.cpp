@@ -31,21 +31,24 @@ struct Listener::Ear {
 
   WakeLayout& wake() const { return environment->wake().layout(); }
 
+  // The mailbox wants a name and an owner to give back what nobody waits for. We do not know them,
+  // and need not: whoever gives up a wait releases it, and what is left of a claim ends soon.
+  void tell(const Said& said) {
+    static const LockName some_name = LockName::make("?").value();
+    static const OwnerId somebody = OwnerId::make("?").value();
+    if (said.request == model::RequestId::any) return mailbox->hint_all();
+    if (!said.grant) return mailbox->hint(said.request);
+    mailbox->deliver(some_name, {process, somebody, said.request, said.grant});
+  }
+
   void hand_out(const Slot& slot, std::uint32_t from, std::uint32_t to) {
-    std::array<model::RequestId, ring_size> heard{};
+    std::array<Said, ring_size> heard{};
     const std::uint32_t count = std::min(to - from, ring_size);
-    for (std::uint32_t i = 0; i < count; ++i) {
-      heard[i] =
-          model::RequestId{slot.ring[(from + i) % ring_size].load(std::memory_order_acquire)};
-    }
+    for (std::uint32_t i = 0; i < count; ++i) heard[i] = read_ring(slot, from + i);
     // The oldest of them may have been written over, before or while we read it.
-    const bool overrun = slot.tail.load(std::memory_order_relaxed) - from >= ring_size;
-    if (overrun) return mailbox->hint_all();
+    if (is_overrun(slot, from)) return mailbox->hint_all();
     for (std::uint32_t i = 0; i < count && !stopping.load(std::memory_order_relaxed); ++i) {
-      if (heard[i] == model::RequestId::any)
-        mailbox->hint_all();
-      else
-        mailbox->hint(heard[i]);
+      tell(heard[i]);
     }
   }
 

@@ -75,17 +75,38 @@ bool is_listening(WakeLayout& wake, model::ProcessId process) {
   return false;
 }
 
-void send(WakeLayout& wake, model::ProcessId process, model::RequestId request) {
+void send(WakeLayout& wake, model::ProcessId process, const Said& said) {
   Slot& slot = slot_of(wake, process);
-  const std::uint32_t tail = slot.tail.load(std::memory_order_relaxed);
-  slot.ring[tail % ring_size].store(std::to_underlying(request), std::memory_order_release);
+  const model::Grant grant = said.grant.value_or(model::Grant{});
+  RingEntry& entry = slot.ring[slot.tail.load(std::memory_order_relaxed) % ring_size];
+  // Released one by one: whoever reads any of them also sees the tail from before, and by that
+  // that the entry is being written over.
+  entry.request.store(std::to_underlying(said.request), std::memory_order_release);
+  entry.fence.store(grant.fence, std::memory_order_release);
+  entry.at_us.store(grant.at.time_since_epoch().count(), std::memory_order_release);
+  entry.lease_us.store(grant.lease.count(), std::memory_order_release);
   slot.tail.fetch_add(1, std::memory_order_release);
+}
+
+Said read_ring(const Slot& slot, std::uint32_t number) {
+  const RingEntry& entry = slot.ring[number % ring_size];
+  Said said{.request = model::RequestId{entry.request.load(std::memory_order_acquire)}};
+  const model::Grant grant{
+      .fence = entry.fence.load(std::memory_order_acquire),
+      .at = model::StoreTime(Micros(entry.at_us.load(std::memory_order_acquire))),
+      .lease = Micros(entry.lease_us.load(std::memory_order_acquire))};
+  if (grant.lease > Micros::zero()) said.grant = grant;
+  return said;
+}
+
+bool is_overrun(const Slot& slot, std::uint32_t number) {
+  return slot.tail.load(std::memory_order_relaxed) - number >= ring_size;
 }
 
 void send_to_everybody(WakeLayout& wake) {
   for (const Slot& slot : wake.slots) {
     const model::ProcessId process{slot.process.load(std::memory_order_relaxed)};
-    if (process != model::ProcessId::none) send(wake, process, model::RequestId::any);
+    if (process != model::ProcessId::none) send(wake, process, {});
   }
 }
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "backends/file/wake_layout.hpp"
-#include "model/lock_state.hpp"
+#include "model/command.hpp"
 
 #include <sys/types.h>
 
@@ -23,10 +23,20 @@ Slot& slot_of(WakeLayout& wake, model::ProcessId process);
 // Whether the process lives and listens. A slot whose process died becomes free by the question.
 bool is_listening(WakeLayout& wake, model::ProcessId process);
 
-// Writes a message into the ring of the process. Needs the writer lock. RequestId::any asks all of
-// its waiters to look again.
-void send(WakeLayout& wake, model::ProcessId process, model::RequestId request);
+// What one process can tell another. RequestId::any asks all of its waiters to look again.
+struct Said {
+  model::RequestId request{};
+  std::optional<model::Grant> grant{};
+};
+
+// Writes into the ring of the process. Needs the writer lock.
+void send(WakeLayout& wake, model::ProcessId process, const Said& said);
 void send_to_everybody(WakeLayout& wake);
+
+// Reads what was said as number `number`. What is read is worth nothing if the ring has overrun it
+// meanwhile.
+Said read_ring(const Slot& slot, std::uint32_t number);
+bool is_overrun(const Slot& slot, std::uint32_t number);
 
 // Ends the sleep of the process, if it sleeps. Better without the writer lock: it is what the
 // awakened wants next.

@@ -32,6 +32,15 @@ struct alignas(64) WriterSection {
   std::atomic<std::int64_t> since_us;  // CLOCK_BOOTTIME
 };
 
+// A hand-over, or a hint to ask again if the lease is 0. Read while it may be written over, which
+// `tail` then tells.
+struct RingEntry {
+  std::atomic<std::uint64_t> request;  // 0: for every waiter of the process
+  std::atomic<std::uint64_t> fence;
+  std::atomic<std::int64_t> at_us;
+  std::atomic<std::int64_t> lease_us;
+};
+
 // `alive` is held by a thread of the process for as long as it listens: the kernel lets go of it
 // when the process ends, however it ends. `tail` counts the messages ever written into the ring,
 // and is what the listener sleeps on.
@@ -40,7 +49,7 @@ struct alignas(64) Slot {
   std::atomic<std::uint64_t> process;  // 0: free
   std::atomic<std::int64_t> pid;
   std::atomic<std::uint32_t> tail;
-  std::array<std::atomic<std::uint64_t>, ring_size> ring;
+  std::array<RingEntry, ring_size> ring;
 };
 
 struct WakeLayout {

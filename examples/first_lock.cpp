@@ -29,6 +29,6 @@ int main(int argc, char** argv) {
   std::cout << "orders:42 is ours, fence " << lease->fence() << '\n';
   if (lease->lost().stop_requested()) std::cout << "no longer: stop here\n";
 
-  lease->release();  // or let it go out of scope
+  return lease->release() ? 0 : 1;  // or let the lease go out of scope
 }
 // [/readme]

@@ -32,7 +32,7 @@ std::jthread hold_for(std::chrono::milliseconds time, Result<Lease> lease) {
 
 void fail_fast(const Client& client) { show("try", client.mutex("report").try_acquire()); }
 
-// The store keeps the queue and wakes whoever is next. Nobody polls.
+// The store keeps the queue and wakes whoever is next.
 void wait_in_line(const Client& client) {
   show("wait too short", client.mutex("report").acquire({.wait = 20ms}));
   show("wait", client.mutex("report").acquire({.wait = 5s}));

@@ -5,8 +5,7 @@
 #include "scenes.hpp"
 #include "worker.hpp"
 
-#include <signal.h>
-
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>

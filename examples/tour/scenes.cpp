@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scenes.hpp"
 
-#include <signal.h>
-
 #include <algorithm>
+#include <csignal>
 #include <stdexcept>
 
 namespace tour {

@@ -50,26 +50,28 @@ Screen::~Screen() { clear_live(); }
 
 void Screen::title(std::string_view text) {
   clear_live();
-  std::cout << '\n' << "  " << styled(Style::bold, text) << std::endl;
+  std::cout << '\n' << "  " << styled(Style::bold, text) << '\n' << std::flush;
 }
 
 void Screen::scene(std::string_view heading, std::string_view explanation) {
   clear_live();
   std::cout << "\n  " << styled(Style::bold, heading) << "\n  " << styled(Style::dim, explanation)
             << "\n"
-            << std::endl;
+            << '\n'
+            << std::flush;
   scene_began_ = std::chrono::steady_clock::now();
 }
 
 void Screen::line(std::string_view who, std::string_view text, Style style) {
   clear_live();
   std::cout << "  " << styled(Style::dim, clock()) << "  " << named(who) << "  "
-            << styled(style, text) << std::endl;
+            << styled(style, text) << '\n'
+            << std::flush;
 }
 
 void Screen::note(std::string_view text, Style style) {
   clear_live();
-  std::cout << "  " << styled(style, text) << std::endl;
+  std::cout << "  " << styled(style, text) << '\n' << std::flush;
 }
 
 void Screen::live(std::string_view text) {

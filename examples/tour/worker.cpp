@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 void report(const Job& job, Event event, holdfast::Fence fence) {
-  std::cout << job.name << ' ' << static_cast<char>(event) << ' ' << fence << std::endl;
+  std::cout << job.name << ' ' << static_cast<char>(event) << ' ' << fence << '\n' << std::flush;
 }
 
 // Works until the time is over or the lease is lost, whichever comes first. A stop token ends the

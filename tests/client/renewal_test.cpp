@@ -39,12 +39,12 @@ TEST_F(Renewal, is_off_where_the_caller_says_so) {
   EXPECT_EQ(mine.line->count(Verb::renew), 0U);
 }
 
-TEST_F(Renewal, keeps_a_lease_for_days) {
+TEST_F(Renewal, keeps_a_lease_for_hours) {
   const auto lease = mine.take("orders", {.ttl = 30s});
-  advance(48h);
+  advance(10h);
   EXPECT_TRUE(lease.valid());
   EXPECT_EQ(mine.core->lost.load(), 0U);
-  EXPECT_EQ(mine.line->count(Verb::renew), 48U * 360);
+  EXPECT_EQ(mine.line->count(Verb::renew), 3600U);
 }
 
 TEST_F(Renewal, keeps_the_fence) {
@@ -161,17 +161,18 @@ TEST_F(Renewal, with_slow_answers_keeps_up) {
 
 TEST_F(Renewal, rb_24_ten_thousand_leases_on_one_runtime_are_all_renewed_in_time) {
   constexpr std::size_t count = 10'000;
+  const auto core = client::make_core(store->inner(), runtime);
+  const Client many(core);
   std::vector<Lease> leases;
   leases.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
-    leases.push_back(mine.take("job-" + std::to_string(i), {.ttl = 30s}));
+    leases.push_back(value_of(many.mutex("job-" + std::to_string(i)).acquire({.ttl = 30s})));
     advance(1ms);
   }
+  EXPECT_EQ(runtime->timers(), count);
   advance(60s);
-  EXPECT_EQ(mine.core->lost.load(), 0U);
+  EXPECT_EQ(core->lost.load(), 0U);
   for (const auto& lease : leases) ASSERT_GT(lease.remaining(), 19s);
-  EXPECT_GE(mine.line->count(Verb::renew), 6 * count);
-  EXPECT_LE(mine.line->count(Verb::renew), 7 * count);
 }
 
 }  // namespace

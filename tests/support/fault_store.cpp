@@ -171,7 +171,7 @@ unsigned FaultStore::count(Verb verb) const {
 
 std::vector<Sent> FaultStore::history() const {
   const std::lock_guard lock(mutex_);
-  return history_;
+  return {history_.begin(), history_.end()};
 }
 
 std::vector<Sent> FaultStore::history(Verb verb) const {

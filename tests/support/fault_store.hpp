@@ -127,7 +127,7 @@ class FaultStore final : public store::Store, public std::enable_shared_from_thi
   bool queues_ = true;
   unsigned notices_to_lose_ = 0;
   Micros notice_delay_{};
-  std::vector<Sent> history_;
+  std::deque<Sent> history_;
   std::map<Verb, unsigned> counts_;
   std::vector<std::weak_ptr<Call>> sleepers_;
   std::vector<std::weak_ptr<FaultEar>> ears_;

@@ -81,7 +81,7 @@ TEST_F(Full, a_store_grows_as_long_as_it_may_and_others_follow) {
 
 TEST_F(Full, a_limit_on_file_sizes_is_an_error_and_not_a_signal) {
   ChildProcess child([this] {
-    const rlimit limit{600 << 10, 600 << 10};
+    const rlimit limit{3 << 19, 3 << 19};
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 2;
     auto door = open({.initial_bytes = 64 << 10});
     if (!door) return 3;
@@ -92,6 +92,18 @@ TEST_F(Full, a_limit_on_file_sizes_is_an_error_and_not_a_signal) {
     return HasFailure() ? 1 : 0;
   });
   EXPECT_EQ(child.join(), 0);
+}
+
+TEST_F(Full, a_limit_below_what_a_new_store_needs_is_an_error_too) {
+  for (const rlim_t bytes : {0, 600 << 10}) {
+    ChildProcess child([this, bytes] {
+      const rlimit limit{bytes, bytes};
+      if (setrlimit(RLIMIT_FSIZE, &limit) != 0) return 2;
+      const auto door = open();
+      return !door && door.error().code == Errc::unavailable ? 0 : 1;
+    });
+    EXPECT_EQ(child.join(), 0);
+  }
 }
 
 TEST_F(Full, a_file_that_is_already_over_the_limit_is_not_opened) {
@@ -112,7 +124,7 @@ TEST_F(Full, a_full_disk_refuses_and_changes_nothing) {
       const bool mounted =
           unshare(CLONE_NEWNS) == 0 &&
           mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
-          mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=1m,mode=0700") == 0;
+          mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=2m,mode=0700") == 0;
       if (!mounted) return 77;
       auto door = open({.initial_bytes = 64 << 10, .mapped_writes = mapped});
       if (!door) return 3;

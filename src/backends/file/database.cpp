@@ -6,7 +6,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -15,14 +14,6 @@
 namespace holdfast::backends::file {
 
 namespace {
-
-// Writing behind this limit is answered by a signal that ends the process, so it is looked at
-// before.
-bool within_file_size_limit(std::size_t bytes) {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_FSIZE, &limit) != 0) return true;
-  return limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
-}
 
 unsigned flags_of(const DatabaseOptions& options) {
   unsigned flags = MDB_NOSUBDIR | MDB_NOLOCK | MDB_NORDAHEAD;
@@ -150,8 +141,7 @@ Result<void> Database::grow() {
 }
 
 Result<void> Database::allocate(std::size_t bytes) {
-  int failed = EFBIG;
-  if (within_file_size_limit(bytes)) failed = posix_fallocate(fd(), 0, static_cast<off_t>(bytes));
+  const int failed = Folder::allocate(fd(), bytes);
   if (failed == 0) return {};
   return failure_of(fmt::format("no room for a database of {} KiB", bytes >> 10U), failed);
 }

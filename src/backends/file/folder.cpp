@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <linux/magic.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
@@ -125,6 +126,11 @@ Result<void> Folder::lock(std::chrono::milliseconds patience) const {
 
 void Folder::unlock() const noexcept { flock(fd(), LOCK_UN); }
 
+int Folder::allocate(int fd, std::size_t bytes) {
+  if (!within_file_size_limit(bytes)) return EFBIG;
+  return posix_fallocate(fd, 0, static_cast<off_t>(bytes));
+}
+
 void Folder::remove_files_of_other_boots(std::string_view boot_id) const {
   // A descriptor of its own: reading a folder moves the position of the open file.
   const int reading = openat(fd(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -145,6 +151,12 @@ std::unexpected<Error> Folder::failure(Errc code, std::string_view what) const {
 
 std::unexpected<Error> Folder::failure_of(std::string_view call, int error) const {
   return failure(Errc::unavailable, fmt::format("{}: {}", call, message_of(error)));
+}
+
+bool within_file_size_limit(std::size_t bytes) {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0) return true;
+  return limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;
 }
 
 }  // namespace holdfast::backends::file

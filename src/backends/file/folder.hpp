@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <compare>
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -44,6 +45,10 @@ class Folder {
   Result<void> lock(std::chrono::milliseconds patience) const;
   void unlock() const noexcept;
 
+  // All of the file's space at once. 0, or what is in the way: ENOSPC, or EFBIG for the limit of
+  // the process (ulimit -f), behind which the kernel would answer with a deadly signal.
+  static int allocate(int fd, std::size_t bytes);
+
   void remove_files_of_other_boots(std::string_view boot_id) const;
 
   // "file:/run/holdfast: " and the rest, so that every error names the store.
@@ -59,5 +64,8 @@ class Folder {
   Identity identity_;
   bool keeps_allocated_space_ = false;
 };
+
+// Whether this process may write files of that size.
+bool within_file_size_limit(std::size_t bytes);
 
 }  // namespace holdfast::backends::file

@@ -95,7 +95,7 @@ Result<void> WakeFile::create(const Folder& folder, const std::string& name) {
   const Descriptor fd(openat(folder.fd(), unfinished.c_str(), existing | O_CREAT | O_TRUNC, 0600));
   if (!fd) return folder.failure_of("the wake file cannot be made", errno);
   // Space for all of it now: a full disk must be an error here, not a signal later.
-  if (const int full = posix_fallocate(fd.get(), 0, sizeof(WakeLayout)); full != 0) {
+  if (const int full = Folder::allocate(fd.get(), sizeof(WakeLayout)); full != 0) {
     return give_up("the wake file cannot be made", full);
   }
   void* memory = map_shared(fd.get());

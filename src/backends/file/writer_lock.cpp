@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <ctime>
 #include <system_error>
+#include <thread>
 
 namespace holdfast::backends::file {
 
@@ -20,23 +21,10 @@ std::int64_t micros_of(runtime::LocalTime time) {
   return std::chrono::floor<std::chrono::microseconds>(time.time_since_epoch()).count();
 }
 
-// As libstdc++ does it: the thread sanitizer of GCC 12 does not know the first of these calls.
-#ifdef __SANITIZE_THREAD__
-constexpr clockid_t mutex_clock = CLOCK_REALTIME;
-int lock_until(pthread_mutex_t& mutex, const timespec& until) {
-  return pthread_mutex_timedlock(&mutex, &until);
-}
-#else
-constexpr clockid_t mutex_clock = CLOCK_MONOTONIC;
-int lock_until(pthread_mutex_t& mutex, const timespec& until) {
-  return pthread_mutex_clocklock(&mutex, mutex_clock, &until);
-}
-#endif
-
 // The system's own clock, not the runtime's: a test that stops time must not stop the mutex.
-timespec mutex_time_after(nanoseconds wait) {
+[[maybe_unused]] timespec monotonic_after(nanoseconds wait) {
   timespec at{};
-  clock_gettime(mutex_clock, &at);
+  clock_gettime(CLOCK_MONOTONIC, &at);
   const auto total = nanoseconds(at.tv_nsec) + wait;
   const auto seconds = std::chrono::floor<std::chrono::seconds>(total);
   at.tv_sec += static_cast<time_t>(seconds.count());
@@ -44,10 +32,29 @@ timespec mutex_time_after(nanoseconds wait) {
   return at;
 }
 
+#ifdef __SANITIZE_THREAD__
+// GCC's thread sanitizer does not know pthread_mutex_clocklock, nor that a timed lock can find its
+// owner dead; it only knows this.
+int wait_for(pthread_mutex_t& mutex, nanoseconds patience) {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  int tried = EBUSY;
+  while (tried == EBUSY && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    tried = pthread_mutex_trylock(&mutex);
+  }
+  return tried;
+}
+#else
+int wait_for(pthread_mutex_t& mutex, nanoseconds patience) {
+  const timespec until = monotonic_after(patience);
+  return pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &until);
+}
+#endif
+
 int lock_within(pthread_mutex_t& mutex, nanoseconds patience) {
   const int tried = pthread_mutex_trylock(&mutex);
   if (tried != EBUSY || patience <= nanoseconds::zero()) return tried;
-  return lock_until(mutex, mutex_time_after(patience));
+  return wait_for(mutex, patience);
 }
 
 }  // namespace

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <system_error>
 
@@ -48,12 +47,9 @@ LoopRuntime::LoopRuntime()
   });
 }
 
+bool LoopRuntime::is_of_a_parent() const { return generation_ != fork_generation(); }
+
 LoopRuntime::~LoopRuntime() {
-  // In a forked child the thread does not exist; there is nothing to stop or to wait for.
-  if (generation_ != fork_generation()) {
-    thread_.detach();
-    return;
-  }
   context_.stop();
   thread_.join();
 }
@@ -106,30 +102,31 @@ void LoopRuntime::ring() {
   if (alarm_at_ != LocalTime::max()) set_alarm(alarm_.native_handle(), alarm_at_);
 }
 
+namespace {
+
+// The last user may well be a callback on the runtime's own thread, which cannot join itself.
+void let_go(LoopRuntime* loop) {
+  // A forked child shares the parent's epoll: taking it down would stop the parent's timers.
+  if (loop->is_of_a_parent()) return;
+  if (loop->on_own_thread())
+    std::thread([loop] { delete loop; }).detach();
+  else
+    delete loop;
+}
+
+}  // namespace
+
 std::shared_ptr<Runtime> shared_runtime() {
   struct Current {
     std::mutex mutex;
-    std::weak_ptr<Runtime> runtime;
-    std::uint32_t generation = 0;
+    std::weak_ptr<Runtime> runtime;  // guarded by mutex
   };
-  // Never destroyed: a lease in a static object may outlive it. A forked child gets a fresh one,
-  // since the parent's mutex may have been held at the fork.
-  static Current* current = new Current;
-  static std::atomic<std::uint32_t> seen{fork_generation()};
-  if (auto was = seen.load();
-      was != fork_generation() && seen.compare_exchange_strong(was, fork_generation())) {
-    current = new Current;
-  }
-  const std::lock_guard lock(current->mutex);
-  if (auto runtime = current->runtime.lock()) return runtime;
-  // The last user may well be a callback on the runtime's own thread, which cannot join itself.
-  std::shared_ptr<LoopRuntime> runtime(new LoopRuntime, [](LoopRuntime* loop) {
-    if (loop->on_own_thread())
-      std::thread([loop] { delete loop; }).detach();
-    else
-      delete loop;
-  });
-  current->runtime = runtime;
+  static PerProcess<Current> per_process;
+  Current& current = per_process.get();
+  const std::lock_guard lock(current.mutex);
+  if (auto runtime = current.runtime.lock()) return runtime;
+  std::shared_ptr<LoopRuntime> runtime(new LoopRuntime, &let_go);
+  current.runtime = runtime;
   return runtime;
 }
 

@@ -14,7 +14,8 @@
 namespace holdfast::runtime {
 
 // One thread around an io_context, with every timer behind one timerfd on CLOCK_BOOTTIME. Stores
-// that talk to a network put their sockets on the same context.
+// that talk to a network put their sockets on the same context. In a forked child there is no such
+// thread: the copy must be left alone there, not even destroyed.
 class LoopRuntime final : public Runtime {
  public:
   LoopRuntime();
@@ -29,6 +30,7 @@ class LoopRuntime final : public Runtime {
   std::uint64_t random() override;
   bool on_own_thread() const override;
 
+  bool is_of_a_parent() const;
   boost::asio::io_context& context() { return context_; }
 
  private:

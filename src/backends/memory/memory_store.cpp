@@ -2,7 +2,7 @@
 #include "backends/memory/memory_store.hpp"
 
 #include "backends/memory/shard.hpp"
-#include "runtime/spawn.hpp"
+#include "runtime/fork.hpp"
 #include "store/mailbox.hpp"
 
 #include <fmt/format.h>
@@ -74,7 +74,7 @@ class MemoryStore final : public store::Store, public std::enable_shared_from_th
   }
 
   Task<Result<Reply>> apply(Request request) override {
-    return Task<Result<Reply>>(apply_now(std::move(request)));
+    return Task<Result<Reply>>(std::in_place, [&] { return apply_now(request); });
   }
 
   Result<std::unique_ptr<store::Listening>> listen(const LockName&, const OwnerId&,
@@ -91,7 +91,7 @@ class MemoryStore final : public store::Store, public std::enable_shared_from_th
   std::string describe() const override { return "memory:"; }
 
  private:
-  Result<Reply> apply_now(Request&& request);
+  Result<Reply> apply_now(const Request& request);
   Result<LockPage> list_now(const store::ListRequest& request) const;
   void give_back(const LockName& name, const OwnerId& owner, model::RequestId request);
   // By bits that the map inside the shard, whose size is a prime, does not lean on.
@@ -103,14 +103,14 @@ class MemoryStore final : public store::Store, public std::enable_shared_from_th
   std::array<Shard, shard_count> shards_;
 };
 
-Result<Reply> MemoryStore::apply_now(Request&& request) {
+Result<Reply> MemoryStore::apply_now(const Request& request) {
   const auto& command = std::get<model::LockCommand>(request.command);
   if (auto allowed = model::admissible(command); !allowed) {
     return std::unexpected(std::move(allowed.error()));
   }
   MemoryWorld world(runtime_->now(), fences_, mailbox_);
   const HashedName name(request.name.str());
-  Reply reply{.at = world.now(), .outcome = shard_of(name).apply(name, command, world)};
+  Result<Reply> reply(std::in_place, world.now(), shard_of(name).apply(name, command, world));
   for (const auto& message : world.messages) mailbox_.deliver(request.name, message);
   return reply;
 }
@@ -149,11 +149,19 @@ std::shared_ptr<store::Store> make_memory_store(std::shared_ptr<runtime::Runtime
 
 std::shared_ptr<store::Store> shared_memory_store(const std::string& name,
                                                   std::shared_ptr<runtime::Runtime> runtime) {
-  static std::mutex mutex;
-  static std::unordered_map<std::string, std::weak_ptr<store::Store>> stores;
-  const std::lock_guard lock(mutex);
-  auto store = stores[name].lock();
-  if (!store) stores[name] = store = make_memory_store(std::move(runtime));
+  struct Known {
+    std::mutex mutex;
+    std::unordered_map<std::string, std::weak_ptr<store::Store>> stores;  // guarded by mutex
+  };
+  static runtime::PerProcess<Known> per_process;
+  Known& known = per_process.get();
+  const std::lock_guard lock(known.mutex);
+  std::erase_if(known.stores, [](const auto& entry) { return entry.second.expired(); });
+  if (const auto found = known.stores.find(name); found != known.stores.end()) {
+    if (auto store = found->second.lock()) return store;
+  }
+  auto store = make_memory_store(std::move(runtime));
+  known.stores[name] = store;
   return store;
 }
 

@@ -39,7 +39,8 @@ class Client {
   Election election(std::string_view name) const;
 
   // Mutexes on all the names, or on none of them. They are taken in sorted order, so that two
-  // callers never wait for each other; options.wait covers them together. Errors as acquire.
+  // callers never wait for each other; options.wait covers them together. Errors as acquire, and
+  // lost if one of them ended while the others were waited for.
   Result<std::vector<Lease>> acquire_all(
       std::span<const std::string_view> names, AcquireOptions options = {},
       std::stop_token stop = {},

@@ -85,6 +85,11 @@ Result<std::vector<Lease>> Client::acquire_all(std::span<const std::string_view>
     if (!lease) return std::unexpected(std::move(lease.error()));
     leases.push_back(std::move(*lease));
   }
+  for (const auto& lease : leases) {
+    if (lease.valid()) continue;
+    return fail(Errc::lost, fmt::format("'{}' ended while the other names were waited for",
+                                        lease.name().str()));
+  }
   return leases;
 }
 

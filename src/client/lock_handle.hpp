@@ -7,10 +7,10 @@
 #include "client/acquire.hpp"
 #include "client/renewal.hpp"
 
+#include <list>
 #include <mutex>
 #include <source_location>
 #include <thread>
-#include <vector>
 
 namespace holdfast::client {
 
@@ -54,7 +54,8 @@ class LockHandle {
   const Result<void> supported_;
 
   std::mutex mutex_;
-  std::vector<std::pair<std::thread::id, Lease>> taken_;  // guarded by mutex_
+  // A list, because held() hands out where a lease stands. Guarded by mutex_.
+  std::list<std::pair<std::thread::id, Lease>> taken_;
 };
 
 }  // namespace holdfast::client

@@ -40,6 +40,9 @@ class [[nodiscard]] Task {
 
   // A task that is done already.
   explicit Task(T value) : ready_(std::move(value)) {}
+  // The same, made in place: `make()` returns the value.
+  template <typename Make>
+  Task(std::in_place_t, Make&& make) : ready_(std::in_place, Made<Make>{make}) {}
 
   Task(Task&& other) noexcept
       : handle_(std::exchange(other.handle_, {})), ready_(std::move(other.ready_)) {}
@@ -67,6 +70,13 @@ class [[nodiscard]] Task {
  private:
   using Handle = std::coroutine_handle<promise_type>;
   explicit Task(Handle handle) noexcept : handle_(handle) {}
+
+  // Becomes the value where it is stored, so that a large one is never moved.
+  template <typename Make>
+  struct Made {
+    Make& make;
+    operator T() const { return make(); }
+  };
 
   Handle handle_;
   std::optional<T> ready_;

@@ -83,6 +83,7 @@ bool fits(const LockState& state, const OwnerId& owner, std::uint32_t permits, R
 }
 
 void hand_over(LockState& state, World& world, const Acquire* caller) {
+  if (state.queue.empty()) return;
   drop_upgrade_without_its_hold(state);
   while (!state.queue.empty()) {
     const auto& [place, waiter] = *state.queue.begin();
@@ -114,21 +115,6 @@ std::map<std::uint64_t, Waiter>::iterator find_waiter(LockState& state, const Ow
   return std::find_if(state.queue.begin(), state.queue.end(), [&](const auto& entry) {
     return entry.second.request == request && entry.second.owner == owner;
   });
-}
-
-Hold& grant(LockState& state, Waiter&& to, Micros lease, World& world) {
-  const bool reenters = state.spec.kind == Kind::reentrant && !state.holds.empty();
-  const Fence fence = reenters ? state.holds.front().fence : world.mint();
-  return state.holds.emplace_back(Hold{.owner = std::move(to.owner),
-                                       .request = to.request,
-                                       .process = to.process,
-                                       .permits = to.permits,
-                                       .claimed = false,
-                                       .fence = fence,
-                                       .expires = world.now() + lease,
-                                       .since = world.now(),
-                                       .ttl = to.ttl,
-                                       .metadata = std::move(to.metadata)});
 }
 
 void extend(Hold& hold, Micros ttl, StoreTime now) {

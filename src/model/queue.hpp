@@ -5,6 +5,8 @@
 
 #include "model/step.hpp"
 
+#include <utility>
+
 namespace holdfast::model {
 
 // Removes what time has ended. A claim that lapsed says that its process does not listen: its
@@ -23,8 +25,23 @@ Hold* find_hold(LockState& state, const OwnerId& owner, RequestId request);
 std::map<std::uint64_t, Waiter>::iterator find_waiter(LockState& state, const OwnerId& owner,
                                                       RequestId request);
 
-// Adds a lease to the state and returns it. A re-entry shares the fence of its owner's first one.
-Hold& grant(LockState& state, Waiter&& to, Micros lease, World& world);
+// Adds a lease to the state and returns it; `to` is a Waiter or an Acquire. A re-entry shares the
+// fence of its owner's first lease.
+template <typename Requester>
+Hold& grant(LockState& state, Requester&& to, Micros lease, World& world) {
+  const bool reenters = state.spec.kind == Kind::reentrant && !state.holds.empty();
+  const Fence fence = reenters ? state.holds.front().fence : world.mint();
+  return state.holds.emplace_back(Hold{.owner = std::forward<Requester>(to).owner,
+                                       .request = to.request,
+                                       .process = to.process,
+                                       .permits = to.permits,
+                                       .claimed = false,
+                                       .fence = fence,
+                                       .expires = world.now() + lease,
+                                       .since = world.now(),
+                                       .ttl = to.ttl,
+                                       .metadata = std::forward<Requester>(to).metadata});
+}
 
 // A lease never becomes shorter.
 void extend(Hold& hold, Micros ttl, StoreTime now);

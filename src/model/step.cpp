@@ -110,7 +110,7 @@ LockOutcome enter(LockState& state, const Acquire& wanted, World& world) {
     const auto mine = find_waiter(state, wanted.owner, wanted.request);
     if (mine != state.queue.end()) state.queue.erase(mine);
   }
-  return granted(grant(state, waiter_from(wanted, world.now()), wanted.ttl, world), world.now());
+  return granted(grant(state, wanted, wanted.ttl, world), world.now());
 }
 
 LockOutcome join_queue(LockState& state, const Acquire& wanted, World& world) {
@@ -167,14 +167,16 @@ LockOutcome repeated(Hold& hold, const Acquire& wanted, StoreTime now) {
 }
 
 LockOutcome apply(LockState& state, const LockSpec& spec, const Acquire& wanted, World& world) {
+  const bool converts = wanted.converts != RequestId::any;
   if (state.idle()) {
     state.spec = spec;
     if (spec.order == Order::automatic) state.spec.order = Order::fifo;
+    // Nobody to look for and nobody to pass.
+    if (!converts) return enter(state, wanted, world);
   } else if (!agree(state.spec, spec)) {
     return refused(Errc::spec_mismatch,
                    "the name is in use as another kind of lock, with another capacity or order");
   }
-  const bool converts = wanted.converts != RequestId::any;
   Hold* mine = find_hold(state, wanted.owner, wanted.request);
   if (mine && !converts) return repeated(*mine, wanted, world.now());
   if (is_request_in_use(state, wanted)) {

@@ -16,11 +16,25 @@ model::LockOutcome Shard::apply(const HashedName& name, const model::LockCommand
       return model::step(nobody, command, world);
     }
     sweep_a_little(world.now());
-    entry = locks_.try_emplace(Key{std::string(name.text), name.hash}).first;
+    entry = add(name);
   }
   model::LockOutcome outcome = model::step(entry->second, command, world);
-  if (entry->second.idle()) locks_.erase(entry);
+  if (entry->second.idle()) remove(entry);
   return outcome;
+}
+
+Shard::Locks::iterator Shard::add(const HashedName& name) {
+  if (spare_.empty()) return locks_.try_emplace(Key{std::string(name.text), name.hash}).first;
+  spare_.key().text = name.text;
+  spare_.key().hash = name.hash;
+  return locks_.insert(std::move(spare_)).position;
+}
+
+void Shard::remove(Locks::iterator lock) {
+  if (spare_.empty())
+    spare_ = locks_.extract(lock);
+  else
+    locks_.erase(lock);
 }
 
 // Leases that ended without anybody asking again leave entries behind. Looking at two buckets for

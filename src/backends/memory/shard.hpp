@@ -46,11 +46,17 @@ class alignas(64) Shard {
     bool operator()(const auto& a, const auto& b) const noexcept { return a.text == b.text; }
   };
 
+  using Locks = std::unordered_map<Key, model::LockState, Hash, Same>;
+
+  Locks::iterator add(const HashedName& name);
+  void remove(Locks::iterator lock);
   void sweep_a_little(model::StoreTime now);
 
   mutable std::mutex mutex_;
-  std::unordered_map<Key, model::LockState, Hash, Same> locks_;  // guarded by mutex_
-  std::size_t sweep_ = 0;                                        // guarded by mutex_
+  // All below is guarded by mutex_.
+  Locks locks_;
+  Locks::node_type spare_;  // the last one removed: a lock is often followed by another
+  std::size_t sweep_ = 0;
 };
 
 }  // namespace holdfast::backends::memory

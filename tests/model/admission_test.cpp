@@ -127,13 +127,24 @@ TEST(Admission, only_read_write_locks_and_mutexes_convert) {
 TEST(Admission, all_metadata_together_has_a_limit) {
   const auto process =
       std::make_shared<ProcessInfo>(ProcessInfo{std::string(1000, 'h'), std::string(1000, 'p'), 1});
-  const auto metadata = std::make_shared<Metadata>(
-      Metadata{process, std::string(1000, 's'), std::string(1000, 'n'), std::string(96, 'v')});
+  Metadata metadata{process, std::string(1000, 's'), std::string(1000, 'n'), std::string(96, 'v')};
   auto wanted = acquire();
-  wanted.metadata = metadata;
+  wanted.metadata = std::make_shared<const Metadata>(metadata);
   EXPECT_TRUE(admissible({LockSpec::mutex(), wanted}));
-  metadata->value += 'v';
+  metadata.value += 'v';
+  wanted.metadata = std::make_shared<const Metadata>(metadata);
   EXPECT_TRUE(refused({LockSpec::mutex(), wanted}, "at most 4096 bytes; got 4097"));
+}
+
+TEST(Admission, metadata_found_good_does_not_vouch_for_the_next) {
+  auto wanted = acquire();
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    wanted.metadata = note("good");
+    EXPECT_TRUE(admissible({LockSpec::mutex(), wanted}));
+    EXPECT_TRUE(admissible({LockSpec::mutex(), wanted}));
+    wanted.metadata = note("b\xe4d");
+    EXPECT_TRUE(refused({LockSpec::mutex(), wanted}, "note must be UTF-8; byte 1 is not"));
+  }
 }
 
 TEST(Admission, metadata_is_text) {

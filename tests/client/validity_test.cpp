@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "client/validity.hpp"
+
+#include <gtest/gtest.h>
+
+namespace holdfast::client {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr LocalTime start{1000h};
+constexpr StoreTime store_start{5h};
+
+TEST(Validity, the_drift_is_one_per_cent_and_two_milliseconds) {
+  EXPECT_EQ(drift_allowance(0s), 2ms);
+  EXPECT_EQ(drift_allowance(30s), 302ms);
+  EXPECT_EQ(drift_allowance(20ms), 2200us);
+}
+
+TEST(Validity, a_reply_counts_from_before_its_command_was_sent) {
+  EXPECT_EQ(valid_until(start, 30s), start + 30s - 302ms);
+}
+
+TEST(Validity, a_reply_with_nothing_left_is_over_already) {
+  EXPECT_LT(valid_until(start, 0s), start);
+  EXPECT_LT(valid_until(start, 1ms), start);
+}
+
+TEST(Validity, a_message_counts_from_the_earliest_moment_the_grant_can_have_been) {
+  const ClockPair pair{start, store_start};
+  const model::Grant grant{.fence = 1, .at = store_start + 100ms, .lease = 500ms};
+  EXPECT_EQ(valid_until(pair, grant, start + 1h), start + 99ms + 500ms - 7ms);
+}
+
+TEST(Validity, a_grant_before_the_pair_was_read_is_put_further_back) {
+  const ClockPair pair{start, store_start};
+  const model::Grant grant{.fence = 1, .at = store_start - 100ms, .lease = 500ms};
+  EXPECT_EQ(valid_until(pair, grant, start + 1h), start - 101ms + 500ms - 7ms);
+}
+
+TEST(Validity, a_message_never_says_more_than_its_receipt_and_the_whole_lease) {
+  const ClockPair pair{start, store_start};
+  const model::Grant from_the_future{.fence = 1, .at = store_start + 1h, .lease = 500ms};
+  EXPECT_EQ(valid_until(pair, from_the_future, start + 1s), start + 1s + 500ms - 7ms);
+}
+
+TEST(Validity, a_message_is_usable_at_once_only_with_a_pair_and_half_of_the_claim_left) {
+  const ClockPair pair{start, store_start};
+  const model::Grant grant{.fence = 1, .at = store_start, .lease = 500ms};
+  EXPECT_FALSE(usable_at_once(std::nullopt, grant, start));
+  EXPECT_TRUE(usable_at_once(pair, grant, start + 243ms));
+  EXPECT_FALSE(usable_at_once(pair, grant, start + 243ms + 1us));
+}
+
+// Whatever the clocks' speeds within a per cent: what we believe ends before the store's lease.
+TEST(Validity, belief_ends_before_the_lease_for_all_clocks_that_keep_within_a_per_cent) {
+  for (const double rate : {0.99, 0.995, 1.0, 1.005, 1.01}) {  // store seconds per local second
+    for (const auto lease : {20ms, 500ms, 30'000ms}) {
+      for (const auto age : {0ms, 10ms, 100ms, 1'000ms, 60'000ms}) {
+        const ClockPair pair{start, store_start};
+        const Micros store_age(static_cast<std::int64_t>(
+            static_cast<double>(std::chrono::microseconds(age).count()) * rate));
+        const model::Grant grant{.fence = 1, .at = store_start + store_age, .lease = lease};
+        const Micros real_length(static_cast<std::int64_t>(
+            static_cast<double>(std::chrono::microseconds(lease).count()) / rate));
+        EXPECT_LT(valid_until(pair, grant, start + age), start + age + real_length);
+        EXPECT_LT(valid_until(start, lease), start + real_length);
+      }
+    }
+  }
+}
+
+TEST(Validity, the_margin_is_a_tenth_and_at_most_fifty_milliseconds) {
+  EXPECT_EQ(lost_margin(20ms), 2ms);
+  EXPECT_EQ(lost_margin(30s), 50ms);
+}
+
+TEST(Validity, the_back_stop_is_about_a_second_or_the_moment_there_may_be_room) {
+  const model::Queued far{.place = 9, .ahead = 5, .retry_after = 1h};
+  EXPECT_EQ(backstop(far, 0), 800ms);
+  EXPECT_EQ(backstop(far, 399'999), 1199999us);
+  EXPECT_EQ(backstop(far, 400'000), 800ms);
+  const model::Queued near{.place = 9, .ahead = 2, .retry_after = 10ms};
+  EXPECT_EQ(backstop(near, 0), 51ms);
+}
+
+}  // namespace
+}  // namespace holdfast::client

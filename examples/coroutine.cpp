@@ -2,9 +2,6 @@
 //
 // Waiting without blocking a thread: four coroutines of Boost.Asio share one thread and one lock.
 // on_executor brings each of them back to that thread when its turn has come.
-
-// The library has Asio inside, compiled with this switch. A program that links both must agree.
-#define BOOST_ASIO_NO_DEPRECATED
 #include <holdfast/asio/awaitable.hpp>
 #include <holdfast/holdfast.hpp>
 

@@ -8,6 +8,7 @@
 #include <holdfast/view.hpp>
 
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <source_location>
 #include <span>
@@ -46,9 +47,16 @@ class Client {
       std::stop_token stop = {},
       std::source_location where = std::source_location::current()) const;
 
+  Result<std::vector<Lease>> acquire_all(
+      std::initializer_list<std::string_view> names, AcquireOptions options = {},
+      std::stop_token stop = {},
+      std::source_location where = std::source_location::current()) const {
+    return acquire_all(std::span(names.begin(), names.size()), options, std::move(stop), where);
+  }
+
   // Runs `work(lease)` under a mutex and releases it afterwards, also when `work` throws. Nothing
-  // runs without the lock. The result is Result<R> for a work that returns R, Result<void> for
-  // void, and R itself where R is already a Result.
+  // runs without the lock; long work watches lease.lost(). The result is Result<R> for a work that
+  // returns R, Result<void> for void, and R itself where R is already a Result.
   template <typename Work>
   auto with_lock(std::string_view name, AcquireOptions options, Work&& work,
                  std::stop_token stop = {},
@@ -61,7 +69,8 @@ class Client {
 
   // Takes the lock away from whoever holds it, raises the fence, and serves the next in line. The
   // holders learn at their next renewal at the latest: a fenced resource refuses them before that.
-  // Returns how many leases ended. The reason is for the log. Errors: not_held, bad_input.
+  // Returns how many leases ended. The reason is for the log. Errors: not_held, bad_input,
+  // unavailable.
   Result<std::uint32_t> force_release(std::string_view name, std::string_view reason) const;
 
   // The lock as the store sees it. A lock that nobody holds or waits for has no holders or waiters.
@@ -73,8 +82,8 @@ class Client {
   std::shared_ptr<client::Core> core_;
 };
 
-// Opens a store by URL: "memory:" (this process), "memory:NAME" (shared by every client of this
-// process that uses the same name), "file:" (this machine, the user's own default path),
+// Opens a store by URL: "memory:" and "memory:NAME" (shared by every client of this process that
+// opens the same URL), "file:" (this machine, the user's own default path),
 // "file:/some/folder?durable=yes". Errors: bad_input, unsupported, unavailable.
 Result<Client> open(std::string_view url);
 

@@ -71,7 +71,8 @@ class Mutex : public Lockable {
 };
 
 // One owner, any number of times: an acquire with the same options.owner re-enters at once, with
-// the same fence, and the lock is free when every one of its leases is released.
+// the same fence, and the lock is free when every one of its leases is released. lock() re-enters
+// where the calling thread has locked through the same handle.
 class Reentrant : public Lockable {
  public:
   explicit Reentrant(std::shared_ptr<client::LockHandle> handle) : Lockable(std::move(handle)) {}

@@ -20,6 +20,8 @@ inline constexpr std::size_t max_owner_bytes = 256;
 
 // A fence orders grants: of two grants of one lock, the later one has the larger fence. Hand it to
 // the resource the lock protects, and let the resource refuse anything older than what it has seen.
+// That is a rule for exclusive holders: readers and holders of a semaphore have different fences at
+// the same time, and none of them is too late.
 using Fence = std::uint64_t;
 
 // Non-empty UTF-8 of at most max_name_bytes, without control characters or line separators.

@@ -31,6 +31,7 @@ class LockHandle {
   bool give_back();  // false if this thread has none
   Lease* of_this_thread();
 
+  Kind kind() const { return spec_.kind; }
   const Result<LockName>& name() const { return name_; }
   const std::shared_ptr<Core>& core() const { return core_; }
 

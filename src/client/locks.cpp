@@ -25,8 +25,15 @@ bool is_refusal(Errc code) { return code == Errc::busy || code == Errc::timed_ou
                           error.message);
 }
 
+// A thread that has locked a reentrant mutex re-enters it, as it would a std::recursive_mutex.
+Result<Lease> lock_as_this_thread(client::LockHandle& handle, AcquireOptions options) {
+  const Lease* mine = handle.kind() == Kind::reentrant ? handle.of_this_thread() : nullptr;
+  if (mine) options.owner = mine->owner().view();
+  return handle.acquire(options, {}, std::source_location::current());
+}
+
 bool lock_within(client::LockHandle& handle, const AcquireOptions& options) {
-  auto lease = handle.acquire(options, {}, std::source_location::current());
+  auto lease = lock_as_this_thread(handle, options);
   if (lease) {
     handle.keep(std::move(*lease));
     return true;
@@ -36,7 +43,7 @@ bool lock_within(client::LockHandle& handle, const AcquireOptions& options) {
 }
 
 void lock_or_throw(client::LockHandle& handle) {
-  auto lease = handle.acquire(for_ever, {}, std::source_location::current());
+  auto lease = lock_as_this_thread(handle, for_ever);
   if (!lease) throw_error(lease.error());
   handle.keep(std::move(*lease));
 }

@@ -94,4 +94,17 @@ TEST_P(ClientContract, one_handle_serves_many_threads) {
   EXPECT_EQ(counter, 100);
 }
 
+TEST_P(ClientContract, a_thread_locks_a_reentrant_mutex_again_and_unlocks_as_often) {
+  auto lock = client.reentrant("nested");
+  lock.lock();
+  ASSERT_TRUE(lock.try_lock());
+  lock.unlock();
+  std::thread([&] { EXPECT_FALSE(lock.try_lock()); }).join();
+  lock.unlock();
+  std::thread([&] {
+    ASSERT_TRUE(lock.try_lock());
+    lock.unlock();
+  }).join();
+}
+
 }  // namespace holdfast::test

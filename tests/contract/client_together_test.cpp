@@ -132,4 +132,10 @@ TEST_P(ClientContract, an_operator_takes_a_lock_away_and_the_next_in_line_gets_i
   EXPECT_EQ(code_of(client.force_release("orders:42", "again")), "not_held");
 }
 
+TEST_P(ClientContract, names_for_acquire_all_can_be_written_in_place) {
+  const auto both = client.acquire_all({"left", "right"});
+  ASSERT_TRUE(is_ok(both));
+  EXPECT_EQ(both->size(), 2U);
+}
+
 }  // namespace holdfast::test

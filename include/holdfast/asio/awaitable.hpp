@@ -14,8 +14,8 @@
 #include <boost/asio/associated_executor.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/awaitable.hpp>
-#include <boost/asio/dispatch.hpp>
 #include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/this_coro.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
@@ -43,7 +43,9 @@ Detached drive(Task<T> task, Handler handler) {
   const auto executor = boost::asio::get_associated_executor(handler);
   const auto work = boost::asio::make_work_guard(executor);
   auto box = std::make_shared<std::optional<T>>(co_await std::move(task));
-  boost::asio::dispatch(executor, [handler = std::move(handler), box]() mutable {
+  // Never inline: a lock that is free answers inside the call that asks for it, and a loop of
+  // those would go ever deeper into the stack.
+  boost::asio::post(executor, [handler = std::move(handler), box]() mutable {
     std::move(handler)(std::move(box));
   });
 }

@@ -62,8 +62,9 @@ Environment::Environment(EnvironmentOptions options, Folder folder, WakeFile wak
       generation_(runtime::fork_generation()) {}
 
 Environment::~Environment() {
+  if (!is_of_a_parent()) return;
   // The parent goes on using what this memory was copied from.
-  if (is_of_a_parent()) (void)database_.release();
+  [[maybe_unused]] const Database* of_the_parent = database_.release();
 }
 
 Result<void> Environment::open_database(const runtime::Runtime& runtime) {

@@ -59,8 +59,8 @@ class FileStore final : public store::Store {
 FileStore::~FileStore() {
   if (!environment_->is_of_a_parent()) return;
   // A forked child has copies of these, but not their threads.
-  (void)worker_.release();
-  (void)listener_.release();
+  [[maybe_unused]] const Worker* without_thread = worker_.release();
+  [[maybe_unused]] const Listener* deaf = listener_.release();
 }
 
 Task<Result<Reply>> FileStore::apply(Request request) {

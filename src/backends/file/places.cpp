@@ -62,7 +62,7 @@ Result<std::string> current_boot_id() {
   const Descriptor file(open(source, O_RDONLY | O_CLOEXEC));
   std::array<char, boot_id_length> text{};
   const auto got = file ? read(file.get(), text.data(), text.size()) : -1;
-  const std::string boot_id(text.data(), text.size());
+  std::string boot_id(text.data(), text.size());
   if (got == static_cast<ssize_t>(text.size()) && is_boot_id(boot_id)) return boot_id;
   return fail(Errc::unavailable,
               fmt::format("file: {} cannot be read, and without it the files of an earlier boot "

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace holdfast::backends::file {
@@ -156,11 +154,10 @@ void Worker::finish(const Job& job) {
 template <typename Condition>
 std::vector<std::shared_ptr<Worker::Job>> Worker::take_if(Condition wanted) {
   const std::lock_guard lock(mutex_);
-  const auto taken = std::stable_partition(queue_.begin(), queue_.end(),
-                                           [&](const auto& job) { return !wanted(*job); });
-  std::vector<std::shared_ptr<Job>> jobs(std::make_move_iterator(taken),
-                                         std::make_move_iterator(queue_.end()));
-  queue_.erase(taken, queue_.end());
+  std::vector<std::shared_ptr<Job>> jobs;
+  std::vector<std::shared_ptr<Job>> left;
+  for (auto& job : queue_) (wanted(*job) ? jobs : left).push_back(std::move(job));
+  queue_ = std::move(left);
   return jobs;
 }
 

@@ -12,13 +12,6 @@ namespace holdfast::bench {
 
 namespace {
 
-// Read by people as much as by scripts: no exponents, and no digits that the noise has eaten.
-std::string readable(double number) {
-  if (std::abs(number) >= 1000) return fmt::format("{:.0f}", number);
-  if (std::abs(number) >= 100) return fmt::format("{:.1f}", number);
-  return fmt::format("{:.4g}", number);
-}
-
 void print_bar(std::string_view name, double measured, std::string_view op, double bound) {
   const bool met = op == ">=" ? measured >= bound : measured <= bound;
   fmt::print("BAR {} {} {} {} {}\n", name, readable(measured), op, readable(bound),
@@ -27,6 +20,12 @@ void print_bar(std::string_view name, double measured, std::string_view op, doub
 }
 
 }  // namespace
+
+std::string readable(double number) {
+  if (std::abs(number) >= 1000) return fmt::format("{:.0f}", number);
+  if (std::abs(number) >= 100) return fmt::format("{:.1f}", number);
+  return fmt::format("{:.4g}", number);
+}
 
 double percentile(std::vector<double> values, double share) {
   if (values.empty()) give_up("nothing was measured");
@@ -40,10 +39,12 @@ double percentile(std::vector<double> values, double share) {
 
 double median(std::vector<double> values) { return percentile(std::move(values), 0.5); }
 
-void print_row(std::string_view label, const std::vector<double>& repeats, std::string_view unit) {
+void print_row(std::string_view label, const std::vector<double>& repeats, std::string_view unit,
+               std::string_view more) {
   const auto [least, most] = std::minmax_element(repeats.begin(), repeats.end());
-  fmt::print("  {:<58} {:>12} {:<10} ({} to {}, {} repeats)\n", label, readable(median(repeats)),
-             unit, readable(*least), readable(*most), repeats.size());
+  fmt::print("  {:<52} {:>9} {:<8} {} to {} in {} repeats{}{}\n", label, readable(median(repeats)),
+             unit, readable(*least), readable(*most), repeats.size(), more.empty() ? "" : "; ",
+             more);
   std::fflush(stdout);
 }
 

@@ -4,6 +4,7 @@
 // not ("short") and never decides the exit code.
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -13,8 +14,13 @@ double median(std::vector<double> values);
 // `share` from 0 to 1: 0.5 is the median, 0.99 the p99.
 double percentile(std::vector<double> values, double share);
 
-// A line for people: what was measured, in which unit, and how far the repeats lie apart.
-void print_row(std::string_view label, const std::vector<double>& repeats, std::string_view unit);
+// A number without exponents, and without digits that the noise has eaten.
+std::string readable(double number);
+
+// A line for people: what was measured, in which unit, how far the repeats lie apart, and whatever
+// else there is to say.
+void print_row(std::string_view label, const std::vector<double>& repeats, std::string_view unit,
+               std::string_view more = {});
 void print_note(std::string_view text);
 
 // The line for machines: `BAR <name> <measured> <op> <bound> ok|short`.

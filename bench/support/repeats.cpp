@@ -8,11 +8,9 @@
 
 namespace holdfast::bench {
 
-namespace {
-
 class Collector final : public benchmark::BenchmarkReporter {
  public:
-  explicit Collector(std::vector<Rates>& rates) : rates_(rates) {}
+  explicit Collector(RepeatedRun& run) : rates_(run.rates_) {}
 
   bool ReportContext(const Context&) override { return true; }
 
@@ -20,21 +18,23 @@ class Collector final : public benchmark::BenchmarkReporter {
     for (const Run& run : runs) {
       if (run.error_occurred) give_up(run.run_name.function_name + ": " + run.error_message);
       if (run.run_type != Run::RT_Iteration) continue;
-      of(run.run_name.function_name).add(run.counters.at("items_per_second").value);
+      auto& rates = of(run.run_name.function_name);
+      const auto pairs = static_cast<double>(run.iterations);
+      rates.per_second.push_back(pairs / run.real_accumulated_time);
+      rates.per_cpu_second.push_back(pairs / run.cpu_accumulated_time);
     }
   }
 
  private:
-  Rates& of(const std::string& name) {
+  RepeatedRun::Rates& of(const std::string& name) {
     const auto known = std::find_if(rates_.begin(), rates_.end(),
-                                    [&](const Rates& rates) { return rates.name() == name; });
-    return known != rates_.end() ? *known : rates_.emplace_back(name);
+                                    [&](const auto& rates) { return rates.name == name; });
+    if (known != rates_.end()) return *known;
+    return rates_.emplace_back(RepeatedRun::Rates{name, {}, {}});
   }
 
-  std::vector<Rates>& rates_;
+  std::vector<RepeatedRun::Rates>& rates_;
 };
-
-}  // namespace
 
 RepeatedRun RepeatedRun::of_all(int argc, char** argv) {
   std::array<std::string, 3> defaults{"--benchmark_repetitions=5", "--benchmark_min_time=0.2",
@@ -47,22 +47,35 @@ RepeatedRun RepeatedRun::of_all(int argc, char** argv) {
   if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) give_up("bad argument");
 
   RepeatedRun run;
-  Collector collector(run.rates_);
+  Collector collector(run);
   benchmark::RunSpecifiedBenchmarks(&collector);
-  for (const Rates& rates : run.rates_) print_row(rates.name(), rates.repeats(), "pairs/s");
+  std::sort(run.rates_.begin(), run.rates_.end(),
+            [](const Rates& a, const Rates& b) { return a.name < b.name; });
+  for (const Rates& rates : run.rates_) {
+    print_row(rates.name, rates.per_second, "pairs/s",
+              readable(median(rates.per_cpu_second)) + " per CPU second");
+  }
   return run;
 }
 
-double RepeatedRun::rate(const std::string& name) const {
+const RepeatedRun::Rates& RepeatedRun::find(const std::string& name) const {
   for (const Rates& rates : rates_) {
-    if (rates.name() == name) return median(rates.repeats());
+    if (rates.name == name) return rates;
   }
   give_up("no benchmark is called " + name);
 }
 
-bool RepeatedRun::has(const std::string& name) const {
-  return std::any_of(rates_.begin(), rates_.end(),
-                     [&](const Rates& rates) { return rates.name() == name; });
+double RepeatedRun::per_second(const std::string& name) const {
+  return median(find(name).per_second);
+}
+
+double RepeatedRun::per_cpu_second(const std::string& name) const {
+  return median(find(name).per_cpu_second);
+}
+
+bool RepeatedRun::is_partial() const {
+  const std::string filter = benchmark::GetBenchmarkFilter();
+  return !filter.empty() && filter != "." && filter != "all";
 }
 
 }  // namespace holdfast::bench

@@ -7,36 +7,43 @@
 #include <benchmark/benchmark.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace holdfast::bench {
 
-// Pairs per second of every repeat of one benchmark.
-class Rates {
- public:
-  explicit Rates(std::string name) : name_(std::move(name)) {}
-
-  const std::string& name() const { return name_; }
-  void add(double rate) { repeats_.push_back(rate); }
-  const std::vector<double>& repeats() const { return repeats_; }
-
- private:
-  std::string name_;
-  std::vector<double> repeats_;
-};
+// Registers `body(state, arguments...)`; one iteration is one pair.
+template <typename... Arguments>
+benchmark::internal::Benchmark* add(const char* name, Arguments&&... arguments) {
+  return benchmark::RegisterBenchmark(name, std::forward<Arguments>(arguments)...)
+      ->MeasureProcessCPUTime()
+      ->UseRealTime();
+}
 
 class RepeatedRun {
  public:
-  // Runs everything that was registered and prints one row for each. Each benchmark must have set
-  // its items processed to the number of pairs. The command line may override the defaults, for
-  // instance with --benchmark_filter.
+  // Runs everything that was added and prints one row for each. The command line may override the
+  // defaults, for instance with --benchmark_filter.
   static RepeatedRun of_all(int argc, char** argv);
 
-  // The median rate; ends the program if there is no such benchmark.
-  double rate(const std::string& name) const;
-  bool has(const std::string& name) const;
+  // Medians; each ends the program if there is no such benchmark.
+  double per_second(const std::string& name) const;
+  // Per second of the processor time of all threads of this process. For contestants that never
+  // sleep this is the same on a quiet machine, and keeps the neighbours' work out on a busy one.
+  double per_cpu_second(const std::string& name) const;
+
+  // Some were left out by a filter, so the bars cannot be told.
+  bool is_partial() const;
 
  private:
+  friend class Collector;
+  struct Rates {
+    std::string name;
+    std::vector<double> per_second;
+    std::vector<double> per_cpu_second;
+  };
+  const Rates& find(const std::string& name) const;
+
   std::vector<Rates> rates_;
 };
 

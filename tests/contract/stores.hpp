@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ struct StoreUnderTest {
 
   std::string name;
   Open open;
+
+  friend void PrintTo(const StoreUnderTest& store, std::ostream* out) { *out << store.name; }
 };
 
 std::vector<StoreUnderTest> stores_under_test();

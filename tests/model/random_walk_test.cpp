@@ -25,6 +25,8 @@ constexpr int steps_per_history = 2'200;
 struct Walk {
   const char* name;
   LockSpec spec;
+
+  friend void PrintTo(const Walk& walk, std::ostream* out) { *out << walk.name; }
 };
 
 // Makes commands as a handful of careless clients would: they repeat themselves, come late, mix up

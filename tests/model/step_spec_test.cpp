@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/model_world.hpp"
 
+#include <ostream>
+
 namespace holdfast::test {
 namespace {
 
@@ -10,6 +12,8 @@ struct Disagreement {
   const char* name;
   LockSpec bound;
   LockSpec wanted;
+
+  friend void PrintTo(const Disagreement& pair, std::ostream* out) { *out << pair.name; }
 };
 
 class StepSpec : public testing::TestWithParam<Disagreement> {};

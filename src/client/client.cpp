@@ -126,7 +126,11 @@ Result<std::uint32_t> Client::force_release(std::string_view name, std::string_v
   if (reason.empty() || reason.size() > max_metadata_bytes) {
     return fail(Errc::bad_input, "reason: must be between 1 and 4096 bytes");
   }
-  auto answer = ask(*core_, *good_name, model::ForceRelease{});
+  auto seen = inspect(name);
+  if (!seen) return std::unexpected(std::move(seen.error()));
+  model::ForceRelease force{.up_to = 0};
+  for (const auto& holder : seen->holders) force.up_to = std::max(force.up_to, holder.fence);
+  auto answer = ask(*core_, *good_name, force);
   if (!answer) return std::unexpected(std::move(answer.error()));
   const auto* forced = std::get_if<model::Forced>(&answer->outcome);
   if (!forced) return std::unexpected(client::explain_refusal(*good_name, answer->outcome));

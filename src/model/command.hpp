@@ -39,6 +39,9 @@ struct Renew {
 struct Release {
   OwnerId owner;
   RequestId request{};
+  // Only what was handed over and is not confirmed yet: for whoever cannot deliver the message. Its
+  // waiter may have learned of the grant by asking, and holds it.
+  bool only_claim = false;
 };
 
 struct Inspect {
@@ -46,7 +49,11 @@ struct Inspect {
   std::optional<OwnerId> owner;
 };
 
-struct ForceRelease {};
+// Ends the leases whose fence is at most `up_to`. Whoever was granted the lock since that fence was
+// seen is left alone, so that a repeated command never ousts the next holder.
+struct ForceRelease {
+  Fence up_to = UINT64_MAX;  // every lease there is
+};
 
 struct LockCommand {
   LockSpec spec;

@@ -215,23 +215,27 @@ LockOutcome apply(LockState& state, const LockSpec&, const Release& wanted, Worl
     const bool same = wanted.request == RequestId::any || entry.request == wanted.request;
     return same && entry.owner == wanted.owner;
   };
-  const auto kept = std::remove_if(state.holds.begin(), state.holds.end(), meant);
+  const auto ends = [&](const Hold& hold) {
+    return meant(hold) && (hold.claimed || !wanted.only_claim);
+  };
+  const auto kept = std::remove_if(state.holds.begin(), state.holds.end(), ends);
   const bool held = kept != state.holds.end();
   state.holds.erase(kept, state.holds.end());
-  const bool waited = !state.queue.empty() && std::erase_if(state.queue, [&](const auto& entry) {
-                                                return meant(entry.second);
-                                              }) > 0;
+  const bool waited =
+      !wanted.only_claim && !state.queue.empty() &&
+      std::erase_if(state.queue, [&](const auto& entry) { return meant(entry.second); }) > 0;
   if (held || waited) return Released{};
   return not_yours(state);
 }
 
-LockOutcome apply(LockState& state, const LockSpec&, const ForceRelease&, World& world) {
-  if (state.holds.empty()) return NotHeld{};
+LockOutcome apply(LockState& state, const LockSpec&, const ForceRelease& wanted, World& world) {
+  const auto ousted = [&](const Hold& hold) { return hold.fence <= wanted.up_to; };
+  const auto kept = std::remove_if(state.holds.begin(), state.holds.end(), ousted);
+  const auto count = static_cast<std::uint32_t>(std::distance(kept, state.holds.end()));
+  state.holds.erase(kept, state.holds.end());
+  if (count == 0) return not_yours(state);
   // Minted although nobody gets it: whatever the ousted holders still do carries an older fence.
-  const Forced outcome{.fence = world.mint(),
-                       .count = static_cast<std::uint32_t>(state.holds.size())};
-  state.holds.clear();
-  return outcome;
+  return Forced{.fence = world.mint(), .count = count};
 }
 
 // Looking changes nothing, not even what has expired.

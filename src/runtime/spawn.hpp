@@ -48,6 +48,7 @@ T run_blocking(Task<T> task) {
   std::atomic<std::uint32_t> state{running};
   spawn(std::move(task), [&](T&& value) {
     result.emplace(std::move(value));
+    // The waiter may be gone after the exchange; waking needs the address alone, not what is there.
     if (state.exchange(finished) == waited_for) state.notify_one();
   });
   std::uint32_t seen = running;

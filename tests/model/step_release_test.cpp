@@ -58,6 +58,31 @@ TEST(StepRelease, any_request_ends_all_holds_and_waits_of_the_owner_and_no_other
   EXPECT_EQ(waiters(lock), Owners{"ben"});
 }
 
+// A waiter that learned of its grant by asking, before the message came, holds it.
+TEST(StepRelease, a_claim_that_could_not_be_delivered_is_given_back_unless_it_was_confirmed) {
+  const model::Release undelivered{owner_named("ben"), model::RequestId{1}, true};
+  ModelLock lock(LockSpec::mutex());
+  granted(lock.acquire({.owner = "anna"}));
+  queued(lock.acquire({.owner = "ben", .wait = true}));
+  must_be<model::NotOwner>(lock.apply({LockSpec::mutex(), undelivered}));
+  EXPECT_EQ(waiters(lock), Owners{"ben"});
+  lock.release("anna");
+  granted(lock.acquire({.owner = "ben", .wait = true}));
+  must_be<model::NotOwner>(lock.apply({LockSpec::mutex(), undelivered}));
+  EXPECT_EQ(holders(lock), Owners{"ben"});
+}
+
+TEST(StepRelease, a_claim_that_could_not_be_delivered_passes_on) {
+  ModelLock lock(LockSpec::mutex());
+  granted(lock.acquire({.owner = "anna"}));
+  queued(lock.acquire({.owner = "ben", .wait = true}));
+  queued(lock.acquire({.owner = "cleo", .wait = true}));
+  lock.release("anna");
+  const model::Release undelivered{owner_named("ben"), model::RequestId{1}, true};
+  must_be<model::Released>(lock.apply({LockSpec::mutex(), undelivered}));
+  EXPECT_EQ(told(lock), Owners{"cleo+"});
+}
+
 TEST(StepForceRelease, it_ends_every_lease_and_raises_the_fence) {
   ModelLock lock(LockSpec::read_write());
   granted(lock.acquire({.owner = "anna", .permits = 1}));
@@ -78,6 +103,15 @@ TEST(StepForceRelease, it_serves_the_next_in_line) {
   ASSERT_EQ(told(lock), Owners{"ben+"});
   EXPECT_GT(lock.messages[0].grant->fence, forced.fence);
   must_be<model::NotOwner>(lock.renew("anna"));
+}
+
+TEST(StepForceRelease, a_repeated_one_leaves_the_next_holder_alone) {
+  ModelLock lock(LockSpec::mutex());
+  const model::ForceRelease seen{.up_to = granted(lock.acquire({.owner = "anna"})).fence};
+  queued(lock.acquire({.owner = "ben", .wait = true}));
+  must_be<model::Forced>(lock.apply({LockSpec::mutex(), seen}));
+  must_be<model::NotOwner>(lock.apply({LockSpec::mutex(), seen}));
+  EXPECT_EQ(holders(lock), Owners{"ben"});
 }
 
 TEST(StepForceRelease, what_nobody_holds_is_not_held) {

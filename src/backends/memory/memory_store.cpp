@@ -135,7 +135,7 @@ Result<LockPage> MemoryStore::list_now(const store::ListRequest& request) const 
 }
 
 void MemoryStore::give_back(const LockName& name, const OwnerId& owner, model::RequestId request) {
-  model::LockCommand release{.spec = {}, .verb = model::Release{owner, request}};
+  model::LockCommand release{.spec = {}, .verb = model::Release{owner, request, true}};
   (void)apply_now(Request{.name = name, .command = std::move(release)});
 }
 

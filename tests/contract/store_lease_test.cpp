@@ -136,7 +136,7 @@ TEST_P(StoreContract, a_command_that_is_cancelled_before_it_starts_changes_nothi
                          .deadline = soon(),
                          .stop = stop.get_token()};
   const auto reply = runtime::run_blocking(store->apply(std::move(request)));
-  if (reply) GTEST_SKIP() << "this store is too fast to be cancelled";
+  ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code, Errc::cancelled);
   EXPECT_TRUE(inspect().holders.empty());
 }

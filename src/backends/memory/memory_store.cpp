@@ -108,6 +108,7 @@ Result<Reply> MemoryStore::apply_now(const Request& request) {
   if (auto allowed = model::admissible(command); !allowed) {
     return std::unexpected(std::move(allowed.error()));
   }
+  if (request.stop.stop_requested()) return fail(Errc::cancelled, "cancelled before it began");
   MemoryWorld world(runtime_->now(), fences_, mailbox_);
   const HashedName name(request.name.str());
   Result<Reply> reply(std::in_place, world.now(), shard_of(name).apply(name, command, world));

@@ -2,6 +2,7 @@
 #include "store/mailbox.hpp"
 
 #include "runtime/event.hpp"
+#include "runtime/fork.hpp"
 
 #include <mutex>
 #include <unordered_map>
@@ -51,6 +52,7 @@ class Ear {
 
 struct Mailbox::Shared {
   std::shared_ptr<runtime::Runtime> runtime;
+  const std::uint32_t generation = runtime::fork_generation();
   Unwanted unwanted;
   std::mutex mutex;
   std::unordered_map<model::RequestId, std::shared_ptr<Ear>> ears;  // guarded by mutex
@@ -86,6 +88,8 @@ class MailboxListening final : public Listening {
   }
 
   ~MailboxListening() override {
+    // In a forked child the mutex may be locked for ever, by a thread that is not there.
+    if (shared_->generation != runtime::fork_generation()) return;
     const std::lock_guard lock(shared_->mutex);
     const auto found = shared_->ears.find(request_);
     if (found != shared_->ears.end() && found->second == ear_) shared_->ears.erase(found);

@@ -31,7 +31,7 @@ class ShardTest : public testing::Test {
   // What is in memory, expired or not: seen from the past, nothing has expired.
   std::size_t kept() const {
     std::vector<LockView> out;
-    shard.list({}, {}, 1'000'000, model::StoreTime::min(), out);
+    shard.list({}, {}, 1'000'000, model::StoreTime{}, out);
     return out.size();
   }
 

@@ -25,7 +25,7 @@ std::shared_ptr<MessageStore> MessageStore::make(std::shared_ptr<runtime::Runtim
     const auto store = weak.lock();
     if (!store) return;
     ++store->given_back;
-    model::LockCommand release{.spec = {}, .verb = model::Release{owner, request}};
+    model::LockCommand release{.spec = {}, .verb = model::Release{owner, request, true}};
     runtime::spawn(store->apply({.name = name, .command = std::move(release)}));
   });
   return made;

@@ -78,6 +78,24 @@ TEST_F(Durable, names_too_long_for_a_key_survive_a_reboot) {
   EXPECT_TRUE(is<model::Busy>(door.acquire({.name = name, .owner = "ben", .request = 2})));
 }
 
+TEST_F(Durable, fences_continue_above_the_stored_ones_even_if_the_clock_was_set_back) {
+  fence_of(open_under(this_boot).acquire({.owner = "anna"}));
+  constexpr Fence far_ahead = Fence{1} << 62U;
+  {
+    auto folder = backends::file::Folder::open(folder_.path());
+    auto database = backends::file::Database::open(
+        *folder, {.name = "locks-durable.mdb", .durable = true, .max_bytes = 1 << 20});
+    auto txn = (*database)->begin();
+    auto meta = backends::file::read_meta(*txn);
+    ASSERT_TRUE(meta);
+    meta->fence_bound = far_ahead;
+    ASSERT_EQ(write_meta(*txn, *meta), 0);
+    ASSERT_EQ(txn->commit(), 0);
+  }
+  Door door = open_under(next_boot);
+  EXPECT_GT(fence_of(door.acquire({.name = "another", .request = 2})), far_ahead);
+}
+
 TEST_F(Durable, without_it_a_reboot_forgets_every_lock_but_no_fence_is_given_twice) {
   const Fence fence = fence_of(open_volatile_under(this_boot).acquire({.owner = "anna"}));
   Door door = open_volatile_under(next_boot);
@@ -124,7 +142,7 @@ TEST_F(Durable, in_a_shared_transaction_a_step_that_is_refused_leaves_the_others
   backends::file::PendingStep steps[] = {
       {.request = &requests[0]}, {.request = &requests[1]}, {.request = &requests[2]}};
   backends::file::PendingStep* const all[] = {&steps[0], &steps[1], &steps[2]};
-  run_steps(**database, wake->layout(), all, {.now = model::StoreTime(1s), .wall_us = 1});
+  run_steps(**database, wake->layout(), all, model::StoreTime(1s));
   const Fence first = fence_of(outcome_of(std::move(steps[0].reply)));
   EXPECT_TRUE(is<model::Busy>(outcome_of(std::move(steps[1].reply))));
   EXPECT_GT(fence_of(outcome_of(std::move(steps[2].reply))), first);

@@ -42,6 +42,9 @@ class Database {
   Result<void> grow();
 
   bool durable() const noexcept { return options_.durable; }
+  const BootId& boot_id() const noexcept { return options_.boot_id; }
+  // For whoever puts a value together, so that not every step has to allocate.
+  std::string& scratch() noexcept { return scratch_; }
   // False once a commit failed half-way: LMDB then refuses to go on with what it has in memory.
   bool is_sound() const;
   bool is_deleted() const;
@@ -63,6 +66,7 @@ class Database {
   MDB_env* env_ = nullptr;
   MDB_dbi dbi_ = 0;
   std::size_t map_bytes_ = 0;
+  std::string scratch_;
 };
 
 }  // namespace holdfast::backends::file

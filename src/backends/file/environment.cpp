@@ -88,29 +88,34 @@ Result<void> Environment::open_database(const runtime::Runtime& runtime) {
                                            .max_bytes = options_.max_bytes});
   if (!database) return std::unexpected(std::move(database.error()));
   database_ = std::move(*database);
+  if (auto taken = take_over_fences(*database_, wake_.layout()); !taken) return taken;
   if (!options_.durable) return {};
-  return recover_from_reboot(*database_, boot_id_of(options_.boot_id), store_time(runtime.now()));
+  return recover_from_reboot(*database_, boot_id_of(options_.boot_id),
+                             store_time(lock->entered_at()));
 }
 
 Result<WriterLock> Environment::enter(const runtime::Runtime& runtime, const Patience& patience) {
-  if (auto usable = check_usable(runtime.now()); !usable) return std::unexpected(usable.error());
+  if (auto ours = check_process(); !ours) return std::unexpected(std::move(ours.error()));
   auto lock = lock_writer(wake_, runtime, patience);
   if (!lock) return std::unexpected(named(std::move(lock.error()), describe()));
+  if (auto there = check_files(lock->entered_at()); !there) return std::unexpected(there.error());
   return lock;
 }
 
 Result<std::optional<WriterLock>> Environment::enter_within(std::chrono::nanoseconds slice,
                                                             const runtime::Runtime& runtime) {
-  const auto now = runtime.now();
-  if (auto usable = check_usable(now); !usable) return std::unexpected(usable.error());
-  return WriterLock::try_for(wake_, slice, now);
+  if (auto ours = check_process(); !ours) return std::unexpected(std::move(ours.error()));
+  auto lock = WriterLock::try_for(wake_, slice, runtime);
+  if (!lock) return std::unexpected(named(std::move(lock.error()), describe()));
+  if (!*lock) return lock;
+  if (auto there = check_files((*lock)->entered_at()); !there)
+    return std::unexpected(there.error());
+  return lock;
 }
 
-void Environment::run(WriterLock lock, std::span<PendingStep* const> steps,
-                      const runtime::Runtime& runtime) {
+void Environment::run(WriterLock lock, std::span<PendingStep* const> steps) {
   WakeLayout& wake = wake_.layout();
-  run_steps(*database_, wake, steps,
-            {.now = store_time(runtime.now()), .wall_us = runtime::wall_clock_us()});
+  run_steps(*database_, wake, steps, store_time(lock.entered_at()));
   for (PendingStep* step : steps) {
     auto& reply = step->reply;
     if (!reply) reply = std::unexpected(named(std::move(reply.error()), describe()));
@@ -124,23 +129,25 @@ void Environment::run(WriterLock lock, std::span<PendingStep* const> steps,
   }
 }
 
-Result<LockPage> Environment::list(WriterLock lock, const store::ListRequest& request,
-                                   const runtime::Runtime& runtime) {
-  auto page = list_locks(*database_, request, store_time(runtime.now()));
+Result<LockPage> Environment::list(WriterLock lock, const store::ListRequest& request) {
+  auto page = list_locks(*database_, request, store_time(lock.entered_at()));
   lock.unlock();
   if (!page) return std::unexpected(named(std::move(page.error()), describe()));
   return page;
 }
 
-Result<void> Environment::check_usable(runtime::LocalTime now) {
-  if (is_of_a_parent()) {
-    return failure(Errc::unavailable, "opened before fork(); open the store again in the child");
+Result<void> Environment::check_process() const {
+  if (!is_of_a_parent()) return {};
+  return failure(Errc::unavailable, "opened before fork(); open the store again in the child");
+}
+
+Result<void> Environment::check_files(runtime::LocalTime now) {
+  if (now < look_again_at_) return {};
+  if (wake_.is_deleted() || database_->is_deleted()) {
+    return failure(Errc::unavailable, "its files were deleted; open the store again");
   }
-  if (now < look_again_at_.load(std::memory_order_relaxed)) return {};
-  look_again_at_.store(now + look_every, std::memory_order_relaxed);
-  if (!wake_.is_deleted() && !database_->is_deleted()) return {};
-  look_again_at_.store({}, std::memory_order_relaxed);
-  return failure(Errc::unavailable, "its files were deleted; open the store again");
+  look_again_at_ = now + look_every;
+  return {};
 }
 
 bool Environment::is_of_a_parent() const noexcept {

@@ -8,7 +8,6 @@
 #include "backends/file/writer_lock.hpp"
 #include "store/store.hpp"
 
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <memory>
@@ -48,9 +47,8 @@ class Environment {
 
   // Every step gets its reply, all in one transaction. Then lets go of the lock, and wakes whoever
   // was served.
-  void run(WriterLock lock, std::span<PendingStep* const> steps, const runtime::Runtime& runtime);
-  Result<LockPage> list(WriterLock lock, const store::ListRequest& request,
-                        const runtime::Runtime& runtime);
+  void run(WriterLock lock, std::span<PendingStep* const> steps);
+  Result<LockPage> list(WriterLock lock, const store::ListRequest& request);
 
   const WakeFile& wake() const noexcept { return wake_; }
   bool durable() const noexcept { return options_.durable; }
@@ -61,14 +59,15 @@ class Environment {
  private:
   Environment(EnvironmentOptions options, Folder folder, WakeFile wake);
   Result<void> open_database(const runtime::Runtime& runtime);
-  Result<void> check_usable(runtime::LocalTime now);
+  Result<void> check_process() const;
+  Result<void> check_files(runtime::LocalTime now);
 
   const EnvironmentOptions options_;
   const Folder folder_;
   WakeFile wake_;
   std::unique_ptr<Database> database_;  // guarded by the writer lock
   const std::uint32_t generation_;
-  std::atomic<runtime::LocalTime> look_again_at_{};
+  runtime::LocalTime look_again_at_{};  // guarded by the writer lock
 };
 
 }  // namespace holdfast::backends::file

@@ -81,7 +81,7 @@ Result<Reply> FileStore::apply_here(const Request& request) {
   if (!inside) return std::unexpected(std::move(inside.error()));
   PendingStep step{.request = &request};
   PendingStep* const only = &step;
-  environment_->run(std::move(*inside), {&only, 1}, *runtime_);
+  environment_->run(std::move(*inside), {&only, 1});
   return std::move(step.reply);
 }
 
@@ -110,7 +110,7 @@ Task<Result<LockPage>> FileStore::list(store::ListRequest request) {
 Result<LockPage> FileStore::list_here(const store::ListRequest& request) {
   auto inside = environment_->enter(*runtime_, {request.deadline, {}});
   if (!inside) return std::unexpected(std::move(inside.error()));
-  return environment_->list(std::move(*inside), request, *runtime_);
+  return environment_->list(std::move(*inside), request);
 }
 
 Result<Worker*> FileStore::worker() {

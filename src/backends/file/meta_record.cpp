@@ -31,7 +31,7 @@ Result<MetaRecord> read_meta(const Txn& txn) {
                             format, database_format));
   }
   MetaRecord meta;
-  meta.fence = in.number<std::uint64_t>();
+  meta.fence_bound = in.number<std::uint64_t>();
   meta.last_step = model::StoreTime(Micros(in.number<std::int64_t>()));
   if (in.left() != meta.boot_id.size()) return fail(Errc::unavailable, "is damaged");
   std::ranges::copy(bytes.substr(fixed_bytes), meta.boot_id.begin());
@@ -44,7 +44,7 @@ int write_meta(Txn& txn, const MetaRecord& meta) {
   model::FixedWriter<fixed_bytes>()
       .put(database_magic)
       .put(database_format)
-      .put(meta.fence)
+      .put(meta.fence_bound)
       .put(std::int64_t{meta.last_step.time_since_epoch().count()})
       .append_to(bytes);
   bytes.append(meta.boot_id.data(), meta.boot_id.size());

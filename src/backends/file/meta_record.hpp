@@ -15,11 +15,10 @@ namespace holdfast::backends::file {
 inline constexpr std::uint32_t database_format = 1;
 using BootId = std::array<char, 36>;
 
-// What the store knows beside its locks. It lies in the database itself, so that a fence and the
-// lease it was minted for are committed together.
+// What the store knows beside its locks.
 struct MetaRecord {
   BootId boot_id{};
-  Fence fence = 0;               // the last one that was minted
+  Fence fence_bound = 0;         // no fence that was given out is larger
   model::StoreTime last_step{};  // kept up to date in durable stores only
 };
 

@@ -17,8 +17,9 @@ namespace {
 
 class FileWorld final : public model::World {
  public:
-  FileWorld(const StepInput& input, model::FenceCounter& fences, WakeLayout& wake)
-      : World(input.now, input.wall_us, fences), wake_(wake) {}
+  // The wake file got its first fence from the wall clock, and cannot be lost while we map it.
+  FileWorld(model::StoreTime now, model::FenceCounter& fences, WakeLayout& wake)
+      : World(now, 0, fences), wake_(wake) {}
   bool reachable(model::ProcessId process) override { return is_listening(wake_, process); }
 
  private:
@@ -28,8 +29,13 @@ class FileWorld final : public model::World {
 // One attempt to run all steps in one transaction. Answers LMDB's codes, as the calls it makes do.
 class Attempt {
  public:
-  Attempt(Txn txn, WakeLayout& wake, const StepInput& input, MetaRecord meta)
-      : txn_(std::move(txn)), wake_(wake), input_(input), meta_(meta), fences_(meta.fence) {}
+  Attempt(Txn txn, Database& database, WakeLayout& wake, model::StoreTime now)
+      : txn_(std::move(txn)),
+        database_(database),
+        wake_(wake),
+        now_(now),
+        fences_(wake.writer.fence.load(std::memory_order_relaxed)),
+        bound_(wake.writer.fence_bound.load(std::memory_order_relaxed)) {}
 
   int run(PendingStep& step) {
     const auto& command = std::get<model::LockCommand>(step.request->command);
@@ -43,26 +49,33 @@ class Attempt {
       step.reply = std::unexpected(std::move(state.error()));
       return 0;
     }
-    FileWorld world(input_, fences_, wake_);
-    step.reply = store::Reply{.at = input_.now, .outcome = model::step(*state, command, world)};
+    FileWorld world(now_, fences_, wake_);
+    step.reply = store::Reply{.at = now_, .outcome = model::step(*state, command, world)};
     step.messages = std::move(world.messages);
     if (std::holds_alternative<model::Inspect>(command.verb)) return 0;
     return save(key, name, *state, before);
   }
 
   // A step that changed nothing costs no commit.
-  int finish(bool durable) {
+  int finish() {
     if (!changed_) return 0;
-    if (fences_.last() != meta_.fence || durable) {
-      meta_.fence = fences_.last();
-      meta_.last_step = input_.now;
-      if (const int failed = write_meta(txn_, meta_)) return failed;
-    }
-    if (const int failed = sweep_now_and_then(txn_, input_.now)) return failed;
-    return txn_.commit();
+    if (const int failed = keep_fences()) return failed;
+    if (const int failed = sweep_now_and_then(txn_, now_)) return failed;
+    const int failed = txn_.commit();
+    if (failed == 0) wake_.writer.fence_bound.store(bound_, std::memory_order_relaxed);
+    return failed;
   }
 
  private:
+  int keep_fences() {
+    wake_.writer.fence.store(fences_.last(), std::memory_order_relaxed);
+    const bool is_past_bound = fences_.last() > bound_;
+    if (is_past_bound) bound_ = fences_.last() + fences_ahead;
+    if (!is_past_bound && !database_.durable()) return 0;
+    return write_meta(txn_,
+                      {.boot_id = database_.boot_id(), .fence_bound = bound_, .last_step = now_});
+  }
+
   static Result<model::LockState> load(const RecordKey& key, std::string_view name,
                                        std::string_view value) {
     const auto record = parse_record(key.bytes(), value);
@@ -72,38 +85,37 @@ class Attempt {
 
   int save(const RecordKey& key, std::string_view name, const model::LockState& state,
            std::string_view before) {
-    if (model::forgettable(state, input_.now)) {
+    if (model::forgettable(state, now_)) {
       if (before.empty()) return 0;
       changed_ = true;
       return txn_.del(key.bytes());
     }
-    model::encode(state, after_);
-    make_value(name, after_);
-    if (after_ == before) return 0;
+    std::string& after = database_.scratch();
+    model::encode(state, after);
+    make_value(name, after);
+    if (after == before) return 0;
     changed_ = true;
-    return txn_.put(key.bytes(), after_);
+    return txn_.put(key.bytes(), after);
   }
 
   Txn txn_;
+  Database& database_;
   WakeLayout& wake_;
-  const StepInput& input_;
-  MetaRecord meta_;
+  const model::StoreTime now_;
   model::FenceCounter fences_;
-  std::string after_;
+  Fence bound_;
   bool changed_ = false;
 };
 
 Result<int> attempt(Database& database, WakeLayout& wake, std::span<PendingStep* const> steps,
-                    const StepInput& input) {
+                    model::StoreTime now) {
   auto txn = database.begin();
   if (!txn) return std::unexpected(std::move(txn.error()));
-  auto meta = read_meta(*txn);
-  if (!meta) return std::unexpected(std::move(meta.error()));
-  Attempt all(std::move(*txn), wake, input, *meta);
+  Attempt all(std::move(*txn), database, wake, now);
   for (PendingStep* step : steps) {
     if (const int failed = all.run(*step)) return failed;
   }
-  return all.finish(database.durable());
+  return all.finish();
 }
 
 void fail_all(std::span<PendingStep* const> steps, const Error& error) {
@@ -126,10 +138,10 @@ Error failed_commit(const Database& database, int code) {
 }  // namespace
 
 void run_steps(Database& database, WakeLayout& wake, std::span<PendingStep* const> steps,
-               const StepInput& input) {
+               model::StoreTime now) {
   Error error;
   while (true) {
-    const auto done = attempt(database, wake, steps, input);
+    const auto done = attempt(database, wake, steps, now);
     if (done && *done == 0) return;
     if (!done) return fail_all(steps, done.error());
     if (*done != MDB_MAP_FULL) {
@@ -143,7 +155,20 @@ void run_steps(Database& database, WakeLayout& wake, std::span<PendingStep* cons
   }
   // One that needs room must not take the others with it: each tries again by itself.
   if (steps.size() == 1 || error.code == Errc::outcome_unknown) return fail_all(steps, error);
-  for (PendingStep* const& step : steps) run_steps(database, wake, {&step, 1}, input);
+  for (PendingStep* const& step : steps) run_steps(database, wake, {&step, 1}, now);
+}
+
+Result<void> take_over_fences(Database& database, WakeLayout& wake) {
+  auto txn = database.begin();
+  if (!txn) return std::unexpected(std::move(txn.error()));
+  const auto meta = read_meta(*txn);
+  if (!meta) return std::unexpected(meta.error());
+  WriterSection& writer = wake.writer;
+  writer.fence_bound.store(meta->fence_bound, std::memory_order_relaxed);
+  if (writer.fence.load(std::memory_order_relaxed) != 0) return {};
+  const Fence first = model::FenceCounter(meta->fence_bound).next(runtime::wall_clock_us());
+  writer.fence.store(first, std::memory_order_relaxed);
+  return {};
 }
 
 }  // namespace holdfast::backends::file

@@ -17,14 +17,18 @@ struct PendingStep {
   std::vector<model::Message> messages;  // to be sent if the reply is one
 };
 
-struct StepInput {
-  model::StoreTime now{};
-  std::uint64_t wall_us = 0;
-};
-
 // Runs the steps in one transaction, so that a durable store pays for one synchronisation. A step
 // that fails leaves the others alone. Needs the writer lock, and commands that are admissible.
 void run_steps(Database& database, WakeLayout& wake, std::span<PendingStep* const> steps,
-               const StepInput& input);
+               model::StoreTime now);
+
+// The database knows a number that no fence has passed, and is told a new one so far ahead, about
+// every second of use; the last fence itself lies in the wake file. A reboot thus skips fences, and
+// takes longer than that.
+inline constexpr std::uint64_t fences_ahead = 1'000'000;
+
+// To be called when the database was opened: a new wake file goes on where the database says. Needs
+// the writer lock.
+Result<void> take_over_fences(Database& database, WakeLayout& wake);
 
 }  // namespace holdfast::backends::file

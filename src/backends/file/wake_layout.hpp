@@ -24,12 +24,16 @@ struct WakeHeader {
   std::uint64_t total_bytes = 0;  // also tells a process with another layout of pthread_mutex_t
 };
 
-// Whoever enters the database holds `mutex`. The rest is for the error message of those who could
-// not have it.
+// Whoever enters the database holds `mutex`. Pid and time are for the error message of those who
+// could not have it.
 struct alignas(64) WriterSection {
   pthread_mutex_t mutex;
   std::atomic<std::int64_t> pid;
   std::atomic<std::int64_t> since_us;  // CLOCK_BOOTTIME
+  // The last fence of the store, and how far fences may go before the database has to know. Written
+  // before the commit of the grant, so that a killed process can lose a fence but not repeat it.
+  std::atomic<std::uint64_t> fence;
+  std::atomic<std::uint64_t> fence_bound;
 };
 
 // A hand-over, or a hint to ask again if the lease is 0. Read while it may be written over, which

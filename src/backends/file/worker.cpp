@@ -36,7 +36,7 @@ struct Worker::ListJob final : Job {
   void run_alone(Environment& environment, const runtime::Runtime& runtime) override {
     auto inside = environment.enter(runtime, patience);
     if (!inside) return fail_with(inside.error());
-    page = environment.list(std::move(*inside), request, runtime);
+    page = environment.list(std::move(*inside), request);
   }
   void fail_with(const Error& error) override { page = std::unexpected(error); }
 
@@ -117,7 +117,7 @@ void Worker::serve(WriterLock lock) {
       steps.push_back(step);
     }
   }
-  environment_->run(std::move(lock), steps, *runtime_);
+  environment_->run(std::move(lock), steps);
   for (const auto& job : jobs) {
     job->run_alone(*environment_, *runtime_);
     finish(*job);

@@ -60,7 +60,7 @@ int lock_within(pthread_mutex_t& mutex, nanoseconds patience) {
 }  // namespace
 
 Result<std::optional<WriterLock>> WriterLock::try_for(const WakeFile& wake, nanoseconds patience,
-                                                      runtime::LocalTime now) {
+                                                      const runtime::Runtime& runtime) {
   WriterSection& section = wake.layout().writer;
   const int locked = lock_within(section.mutex, patience);
   if (locked == EBUSY || locked == ETIMEDOUT) return std::nullopt;
@@ -74,9 +74,10 @@ Result<std::optional<WriterLock>> WriterLock::try_for(const WakeFile& wake, nano
     send_to_everybody(wake.layout());
     wake_everybody(wake.layout());
   }
+  const auto now = runtime.now();
   section.pid.store(wake.pid(), std::memory_order_relaxed);
   section.since_us.store(micros_of(now), std::memory_order_relaxed);
-  return WriterLock(section);
+  return WriterLock(section, now);
 }
 
 void WriterLock::unlock() noexcept {
@@ -90,8 +91,7 @@ Result<WriterLock> lock_writer(const WakeFile& wake, const runtime::Runtime& run
     if (patience.stop.stop_requested()) {
       return fail(Errc::cancelled, "cancelled while the store was busy");
     }
-    const auto before = runtime.now();
-    auto lock = WriterLock::try_for(wake, slice, before);
+    auto lock = WriterLock::try_for(wake, slice, runtime);
     if (!lock) return std::unexpected(std::move(lock.error()));
     if (*lock) return std::move(**lock);
     const auto now = runtime.now();

@@ -19,21 +19,26 @@ namespace holdfast::backends::file {
 // costs the others an error and never a hang. Let go by the thread that took it.
 class WriterLock {
  public:
-  WriterLock(WriterLock&& other) noexcept : section_(std::exchange(other.section_, nullptr)) {}
+  WriterLock(WriterLock&& other) noexcept
+      : section_(std::exchange(other.section_, nullptr)), entered_at_(other.entered_at_) {}
   WriterLock& operator=(WriterLock&&) = delete;
   ~WriterLock() { unlock(); }
 
   void unlock() noexcept;
+  // Read with the lock at hand, so later for whoever comes later. It is the time of the step.
+  runtime::LocalTime entered_at() const noexcept { return entered_at_; }
 
   // Nothing if it could not be had within `patience`. Errors: unavailable.
   static Result<std::optional<WriterLock>> try_for(const WakeFile& wake,
                                                    std::chrono::nanoseconds patience,
-                                                   runtime::LocalTime now);
+                                                   const runtime::Runtime& runtime);
 
  private:
-  explicit WriterLock(WriterSection& section) : section_(&section) {}
+  WriterLock(WriterSection& section, runtime::LocalTime entered_at)
+      : section_(&section), entered_at_(entered_at) {}
 
   WriterSection* section_;
+  runtime::LocalTime entered_at_;
 };
 
 // How long somebody is willing to wait for the lock. A deadline in the past means one try.

@@ -21,7 +21,8 @@ class Collector final : public benchmark::BenchmarkReporter {
       auto& rates = of(run.run_name.function_name);
       const auto pairs = static_cast<double>(run.iterations);
       rates.per_second.push_back(pairs / run.real_accumulated_time);
-      rates.per_cpu_second.push_back(pairs / run.cpu_accumulated_time);
+      // With several threads each of them has counted the time of all.
+      if (run.threads == 1) rates.per_cpu_second.push_back(pairs / run.cpu_accumulated_time);
     }
   }
 
@@ -52,8 +53,9 @@ RepeatedRun RepeatedRun::of_all(int argc, char** argv) {
   std::sort(run.rates_.begin(), run.rates_.end(),
             [](const Rates& a, const Rates& b) { return a.name < b.name; });
   for (const Rates& rates : run.rates_) {
+    const auto& by_cpu = rates.per_cpu_second;
     print_row(rates.name, rates.per_second, "pairs/s",
-              readable(median(rates.per_cpu_second)) + " per CPU second");
+              by_cpu.empty() ? "" : readable(median(by_cpu)) + " per CPU second");
   }
   return run;
 }

@@ -281,6 +281,7 @@ Task<Result<Reply>> FaultStore::deliver(Request request, Fault fault) {
   const bool is_late = fault.kind == Fault::Kind::delay_request;
   const bool is_answered = is_late || fault.kind == Fault::Kind::delay_reply;
   const auto send = [self, call, is_late, is_answered, delay = fault.delay](Request&& to_send) {
+    to_send.stop = {};  // what is on its way cannot be called back
     runtime::spawn(self->inner()->apply(std::move(to_send)), [=](Result<Reply>&& reply) {
       if (!is_answered) return;
       if (is_late) return call->answer(std::move(reply));

@@ -3,12 +3,9 @@
 // The floors of `memory:`: a sharded map with a mutex for each shard, and nothing else.
 #pragma once
 
-#include <holdfast/names.hpp>
-
 #include "runtime/clock.hpp"
 
 #include <array>
-#include <chrono>
 #include <mutex>
 #include <string>
 #include <unordered_map>
@@ -55,22 +52,22 @@ class BareTable {
   ShardedMap<Value> map_;
 };
 
-// The least that is a lock with a lease: it knows its owner and looks at the clock.
-class LeaseTable {
+// The least that could be called a lock table: only the owner gives back, and leases end.
+class OwnedTable {
  public:
-  bool take(const std::string& name, const OwnerId& owner, std::chrono::nanoseconds ttl) {
-    const auto now = runtime::LocalClock::now();
+  using Time = runtime::LocalTime;
+
+  bool take(const std::string& name, const std::string& owner, Time now, Time expires) {
     auto& shard = map_.shard_of(name);
     const std::lock_guard lock(shard.mutex);
-    const auto [entry, is_new] = shard.locks.try_emplace(name, owner, now + ttl);
+    const auto [entry, is_new] = shard.locks.try_emplace(name, owner, expires);
     if (is_new) return true;
     if (entry->second.expires > now) return false;
-    entry->second = {owner, now + ttl};
+    entry->second = {owner, expires};
     return true;
   }
 
-  bool give_back(const std::string& name, const OwnerId& owner) {
-    const auto now = runtime::LocalClock::now();
+  bool give_back(const std::string& name, const std::string& owner, Time now) {
     auto& shard = map_.shard_of(name);
     const std::lock_guard lock(shard.mutex);
     const auto entry = shard.locks.find(name);
@@ -82,8 +79,8 @@ class LeaseTable {
 
  private:
   struct Lease {
-    OwnerId owner;
-    runtime::LocalTime expires;
+    std::string owner;
+    Time expires;
   };
   ShardedMap<Lease> map_;
 };

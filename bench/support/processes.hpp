@@ -18,6 +18,11 @@ namespace holdfast::bench {
 // CLOCK_MONOTONIC, the same in every process.
 std::int64_t monotonic_ns();
 
+// Those this process may run on; at least one.
+std::vector<int> allowed_cores();
+// The calling thread, and all threads that it starts from now on.
+void pin_to_core(int core);
+
 [[noreturn]] void give_up_without_memory();
 
 // A T that children forked later see as well.

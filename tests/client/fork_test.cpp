@@ -64,7 +64,26 @@ TEST(Fork, every_call_of_the_child_on_the_parents_client_is_unavailable) {
   EXPECT_EQ(value_of(lease.release()), Released::released);
 }
 
-TEST(Fork, the_childs_destructors_take_nothing_from_the_parent_and_its_renewal_goes_on) {
+TEST(Fork, the_childs_destructors_give_nothing_back) {
+  const auto runtime = runtime::shared_runtime();
+  const auto store = backends::memory::make_memory_store(runtime);
+  auto client = std::make_optional(Client(client::make_core(store, runtime)));
+  auto lease = std::make_optional(value_of(client->mutex("orders").acquire()));
+  auto locked = std::make_optional(client->mutex("locked"));
+  locked->lock();
+  EXPECT_EQ(in_child([&] {
+              lease.reset();
+              locked.reset();
+              client.reset();
+              const auto page = store->list({}).take_ready();
+              return first_false({page.has_value(), page->locks.size() == 2});
+            }),
+            0);
+  locked->unlock();
+  EXPECT_EQ(value_of(lease->release()), Released::released);
+}
+
+TEST(Fork, the_end_of_the_child_leaves_the_parents_renewal_running) {
   auto client = std::make_optional(real_client());
   auto lease = std::make_optional(value_of(client->mutex("orders").acquire({.ttl = 300ms})));
   const auto child = [&] {

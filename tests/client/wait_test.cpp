@@ -77,6 +77,19 @@ TEST_F(Wait, a_wait_that_ends_leaves_the_queue) {
   EXPECT_EQ(waiters("orders"), 0U);
 }
 
+TEST_F(Wait, that_ends_while_the_store_does_not_answer_ends_at_its_own_time) {
+  mine.line->pause();
+  auto paused = mine.acquire("orders", {.wait = 1200ms});
+  other.line->script(Verb::acquire, Fault::lose_request(), 10);
+  auto lost = other.acquire("orders", {.wait = 1200ms});
+  advance(1200ms - 1us);
+  EXPECT_FALSE(paused.done());
+  EXPECT_FALSE(lost.done());
+  advance(1us);
+  EXPECT_EQ(error_of(paused.result()), Errc::unavailable);
+  EXPECT_EQ(error_of(lost.result()), Errc::outcome_unknown);
+}
+
 TEST_F(Wait, the_next_in_line_is_served_when_the_holder_dies) {
   mine.take("orders", {.ttl = 5s}).detach();
   auto waiting = other.acquire("orders", {.wait = 60s});

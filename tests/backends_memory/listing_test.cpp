@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 class MemoryListing : public testing::Test {
- protected:
+ public:
   void take(const std::string& name) {
     auto lease = client.mutex(name).acquire({.ttl = 1h, .renew = false});
     ASSERT_TRUE(lease.has_value());

@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 
 class MemoryStoreTest : public testing::Test {
- protected:
+ public:
   Client client_of(std::shared_ptr<store::Store> store) const {
     return Client(client::make_core(std::move(store), runtime));
   }

@@ -17,7 +17,7 @@ class Nobody final : public model::World {
 };
 
 class ShardTest : public testing::Test {
- protected:
+ public:
   model::LockOutcome apply(const std::string& name, model::LockCommand command,
                            model::StoreTime now) {
     Nobody world(now, 0, fences);

@@ -7,7 +7,7 @@ namespace holdfast::test {
 namespace {
 
 class AcquireAll : public ClientTest {
- protected:
+ public:
   using Names = std::vector<std::string_view>;
 };
 

@@ -44,7 +44,7 @@ Owned work_under(Mutex lock, AcquireOptions options, std::shared_ptr<std::option
 }
 
 class AsyncAcquire : public ClientTest {
- protected:
+ public:
   Owned start(AcquireOptions options = {.ttl = 4s, .wait = 60s}) {
     return work_under(mine.api.mutex("orders"), options, error);
   }

@@ -7,7 +7,7 @@ namespace holdfast::test {
 namespace {
 
 class Cancel : public ClientTest {
- protected:
+ public:
   // Nothing of the cancelled wait is left, and nobody else is kept from the lock.
   void expect_nothing_left() {
     mine.line->resume();

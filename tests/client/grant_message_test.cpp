@@ -8,7 +8,7 @@ namespace holdfast::test {
 namespace {
 
 class GrantMessage : public testing::Test {
- protected:
+ public:
   void TearDown() override {
     first.line->resume();
     runtime->advance(61s);

@@ -17,13 +17,14 @@
 #include <chrono>
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <source_location>
 #include <string_view>
 
 namespace holdfast {
 
-inline void PrintTo(Errc code, std::ostream* out) {
-  *out << (code == Errc{} ? "no error" : to_string(code));
+inline std::ostream& operator<<(std::ostream& out, Errc code) {
+  return out << (code == Errc{} ? "no error" : to_string(code));
 }
 
 }  // namespace holdfast
@@ -98,7 +99,7 @@ std::shared_ptr<client::HeldLease> hold_shared(const HandClient& client, std::st
                                                client::Terms terms = {.ttl = 30s});
 
 class ClientTest : public testing::Test {
- protected:
+ public:
   // Ends with nothing left to do: no timer of a lease that is gone, nothing in the store.
   void TearDown() override;
 

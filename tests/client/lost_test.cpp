@@ -5,7 +5,7 @@ namespace holdfast::test {
 namespace {
 
 class Lost : public ClientTest {
- protected:
+ public:
   // When the signal came, and whether the lock was still ours in the store at that moment.
   struct Signal {
     std::optional<LocalTime> at;

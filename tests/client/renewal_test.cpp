@@ -5,7 +5,7 @@ namespace holdfast::test {
 namespace {
 
 class Renewal : public ClientTest {
- protected:
+ public:
   std::vector<std::chrono::nanoseconds> sent_after(LocalTime start) const {
     std::vector<std::chrono::nanoseconds> times;
     for (const auto& sent : mine.line->history(Verb::renew)) times.push_back(sent.at - start);

@@ -5,7 +5,7 @@ namespace holdfast::test {
 namespace {
 
 class Retry : public ClientTest {
- protected:
+ public:
   // The pauses between the questions of a client.
   static std::vector<std::chrono::nanoseconds> pauses(const HandClient& client) {
     std::vector<std::chrono::nanoseconds> found;

@@ -11,7 +11,7 @@ class SafetyRule : public ClientTest {};
 
 // Rule 1. A client whose clock runs at another speed and shows another day than the store's.
 class SafetyRule1 : public testing::TestWithParam<std::int64_t> {
- protected:
+ public:
   std::shared_ptr<HandRuntime> runtime = std::make_shared<HandRuntime>();
   std::shared_ptr<OtherClock> clock = std::make_shared<OtherClock>(runtime, -999h, GetParam());
   std::shared_ptr<FaultStore> store =

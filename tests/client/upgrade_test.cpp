@@ -5,7 +5,7 @@ namespace holdfast::test {
 namespace {
 
 class Upgrade : public ClientTest {
- protected:
+ public:
   bool is_shared() const { return seen("page").holders.at(0).permits == 1; }
   Running<Result<void>> upgrade(const std::shared_ptr<client::HeldLease>& lease, Duration wait,
                                 std::stop_token stop = {}) {

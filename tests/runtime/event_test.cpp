@@ -26,7 +26,7 @@ Task<int> count_notifications(std::shared_ptr<Event> event, LocalTime deadline) 
 }
 
 class EventTest : public testing::Test {
- protected:
+ public:
   void start(LocalTime deadline) {
     spawn(wait_once(event, deadline), [this](bool&& notified) { result = notified; });
   }

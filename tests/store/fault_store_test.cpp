@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 const LockName orders = LockName::make("orders").value();
 
 class FaultStoreTest : public testing::Test {
- protected:
+ public:
   using Answer = std::shared_ptr<std::optional<Result<store::Reply>>>;
 
   Answer acquire(FaultStore& line, std::string_view owner, std::stop_token stop = {}) {

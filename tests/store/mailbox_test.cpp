@@ -32,7 +32,7 @@ model::Message hint_for(std::uint64_t request) {
 }
 
 class MailboxTest : public testing::Test {
- protected:
+ public:
   MailboxTest() {
     mailbox->on_unwanted([this](const LockName&, const OwnerId&, RequestId request) {
       unwanted.push_back(request);

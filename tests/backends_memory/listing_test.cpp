@@ -27,6 +27,7 @@ class MemoryListing : public testing::Test {
     EXPECT_LE(page.locks.size(), limit);
     cursor = page.next;
     std::vector<std::string> names;
+    names.reserve(page.locks.size());
     for (const auto& lock : page.locks) names.push_back(lock.name);
     return names;
   }

@@ -72,9 +72,8 @@ TEST_F(WithLock, holds_the_lock_while_the_work_runs) {
 }
 
 TEST_F(WithLock, releases_when_the_work_throws) {
-  EXPECT_THROW((void)mine.api.with_lock("orders", {},
-                                        [](const Lease&) { throw std::runtime_error("no paper"); }),
-               std::runtime_error);
+  const auto fail = [](const Lease&) { throw std::runtime_error("no paper"); };
+  EXPECT_THROW(value_of(mine.api.with_lock("orders", {}, fail)), std::runtime_error);
   EXPECT_TRUE(is_free("orders"));
   advance(60s);
   EXPECT_EQ(mine.line->count(Verb::renew), 0U);

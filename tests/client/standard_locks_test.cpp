@@ -85,6 +85,7 @@ TEST(StandardLocks, the_held_lease_of_a_thread_stays_in_its_place) {
   auto pool = client.semaphore("pool", threads);
   std::barrier together(threads);
   std::vector<std::jthread> crowd;
+  crowd.reserve(threads);
   for (int i = 0; i < threads; ++i) {
     crowd.emplace_back([&] {
       pool.lock();

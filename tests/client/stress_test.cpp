@@ -28,6 +28,7 @@ struct Guarded {
 template <typename Work>
 void on_all_threads(std::uint64_t seed, Work work) {
   std::vector<std::jthread> crowd;
+  crowd.reserve(threads);
   for (int i = 0; i < threads; ++i) {
     crowd.emplace_back([&work, i, seed] {
       std::mt19937_64 dice(seed + static_cast<std::uint64_t>(i));
@@ -126,7 +127,7 @@ TEST(Stress, readers_and_writers_and_upgrades_keep_their_word) {
         ++written;
         EXPECT_TRUE(lease->downgrade().has_value());
       }
-      (void)lease->release();
+      EXPECT_TRUE(lease->release().has_value());
     }
   });
   const auto alone = value_of(client.read_write("page").acquire({.wait = 10s}));

@@ -20,13 +20,13 @@ TEST(HandRuntime, timers_run_at_their_own_time_with_posted_jobs_between) {
   HandRuntime runtime;
   const auto start = runtime.now();
   std::vector<std::string> order;
-  runtime.schedule(start + 2s, [&] { order.push_back("2s"); });
+  runtime.schedule(start + 2s, [&] { order.emplace_back("2s"); });
   runtime.schedule(start + 1s, [&] {
-    order.push_back("1s");
-    runtime.post([&] { order.push_back("posted"); });
+    order.emplace_back("1s");
+    runtime.post([&] { order.emplace_back("posted"); });
     runtime.schedule(start + 1500ms, [&] {
       EXPECT_EQ(runtime.now(), start + 1500ms);
-      order.push_back("1.5s");
+      order.emplace_back("1.5s");
     });
   });
   runtime.advance(5s);

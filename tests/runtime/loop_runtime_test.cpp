@@ -116,6 +116,7 @@ TEST(LoopRuntime, timers_from_many_threads_run_once_or_are_cancelled) {
   std::atomic<int> cancelled{0};
   {
     std::vector<std::jthread> crowd;
+    crowd.reserve(threads);
     for (int i = 0; i < threads; ++i) {
       crowd.emplace_back([&, i] {
         std::mt19937_64 dice(static_cast<std::uint64_t>(i));

@@ -10,6 +10,7 @@
 #include <array>
 #include <set>
 #include <thread>
+#include <vector>
 
 namespace holdfast::runtime {
 namespace {
@@ -48,9 +49,10 @@ TEST(Random, a_forked_child_never_gets_the_numbers_of_its_parent_or_of_its_broth
 TEST(Random, threads_have_numbers_of_their_own) {
   std::array<std::array<std::uint64_t, 500>, 4> numbers{};
   {
-    std::array<std::jthread, 4> threads;
-    for (std::size_t i = 0; i < threads.size(); ++i) {
-      threads[i] = std::jthread([&mine = numbers[i]] {
+    std::vector<std::jthread> threads;
+    threads.reserve(numbers.size());
+    for (auto& mine : numbers) {
+      threads.emplace_back([&mine] {
         for (auto& number : mine) number = secure_random();
       });
     }

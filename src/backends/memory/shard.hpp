@@ -38,11 +38,11 @@ class alignas(64) Shard {
     std::size_t hash;
   };
   struct Hash {
-    using is_transparent = void;
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's name
     std::size_t operator()(const auto& name) const noexcept { return name.hash; }
   };
   struct Same {
-    using is_transparent = void;
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's name
     bool operator()(const auto& a, const auto& b) const noexcept { return a.text == b.text; }
   };
 

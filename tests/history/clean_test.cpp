@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Good histories give nothing.
+#include "history/stories.hpp"
+#include "history/story.hpp"
+
+#include <gtest/gtest.h>
+
+namespace holdfast::history::test {
+namespace {
+
+void expect_clean(const std::string& text) {
+  const auto violations = check(story(text));
+  EXPECT_TRUE(violations.empty()) << sentences(violations);
+}
+
+TEST(CleanHistory, of_a_mutex_that_is_handed_over) { expect_clean(hand_over); }
+TEST(CleanHistory, of_a_store_that_cannot_be_watched) { expect_clean(told_only); }
+TEST(CleanHistory, of_readers_and_a_writer) { expect_clean(readers); }
+TEST(CleanHistory, of_a_semaphore) { expect_clean(semaphore); }
+TEST(CleanHistory, of_an_owner_that_enters_again) { expect_clean(reentrant); }
+TEST(CleanHistory, of_an_upgrade_and_a_downgrade) { expect_clean(upgrade); }
+TEST(CleanHistory, of_processes_that_stop_and_crash) { expect_clean(stopped); }
+TEST(CleanHistory, of_a_calm_after_faults) { expect_clean(calm); }
+TEST(CleanHistory, without_any_event) { expect_clean(""); }
+
+}  // namespace
+}  // namespace holdfast::history::test

@@ -92,12 +92,10 @@ void check_room(Notes& notes, const Moment& now, Time when) {
   const std::uint64_t own = look.own_weight();
   if (others.heaviest == 0 || own + others.weight <= now.attempt.capacity) return;
   const OpNote& other = notes.ops[others.heaviest];
-  notes.report(
-      now.breaks(Rule::no_overlap, others.heaviest),
-      "attempt {} believed at {} to have {} of {} of {}, while {} believed to have {} until "
-      "{}",
-      now.event.op, at(when), own, now.attempt.capacity, notes.history->names[now.attempt.name - 1],
-      others.heaviest, others.weight, at(std::min(other.until, other.end)));
+  notes.report(now.breaks(Rule::no_overlap, others.heaviest),
+               "attempt {} believed at {} to have {} of {}, while {} believed to have {} until {}",
+               now.event.op, at(when), amount(own), notes.history->names[now.attempt.name - 1],
+               others.heaviest, amount(others.weight), at(std::min(other.until, other.end)));
 }
 
 void supersede(Notes& notes, const Moment& now, OpId id) {

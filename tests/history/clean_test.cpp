@@ -20,6 +20,10 @@ TEST(CleanHistory, of_readers_and_a_writer) { expect_clean(readers); }
 TEST(CleanHistory, of_a_semaphore) { expect_clean(semaphore); }
 TEST(CleanHistory, of_an_owner_that_enters_again) { expect_clean(reentrant); }
 TEST(CleanHistory, of_an_upgrade_and_a_downgrade) { expect_clean(upgrade); }
+TEST(CleanHistory, of_a_reader_that_enters_before_the_downgrade_is_answered) {
+  expect_clean(downgrade);
+}
+TEST(CleanHistory, of_a_line_that_cannot_be_watched) { expect_clean(line); }
 TEST(CleanHistory, of_processes_that_stop_and_crash) { expect_clean(stopped); }
 TEST(CleanHistory, of_a_calm_after_faults) { expect_clean(calm); }
 TEST(CleanHistory, without_any_event) { expect_clean(""); }

@@ -31,8 +31,8 @@ void check_loss(Notes& notes, OpId id) {
   const Time latest = deadline(notes, id, until);
   if (op.end <= latest || latest >= notes.ended) return;
   notes.report({Rule::loss_told_in_time, op.told, id, 0},
-               "attempt {} believed until {}; the loss had to be told by {}, and was told at {}",
-               id, at(until), at(latest), at(op.end));
+               "attempt {} believed until {}; the loss had to be told by {}, and was: {}", id,
+               at(until), at(latest), at(op.end));
 }
 
 void check_service(Notes& notes, OpId id, const Event& calm) {

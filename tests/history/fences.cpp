@@ -28,13 +28,27 @@ void raise(const Notes& notes, Marks& marks, std::uint64_t fence, const Moment& 
   }
 }
 
+// A store that returned to an older state may have an older lease of the same owner again, and a
+// re-entry shares its fence. Nobody is harmed: the resource has seen newer ones.
+bool may_join_what_came_back(const Notes& notes, const Moment& now) {
+  if (!now.attempt.reentrant || notes.data_lost < 0) return false;
+  const Time lost = notes.event(static_cast<Index>(notes.data_lost)).at;
+  const Time longest = later(later(now.attempt.ttl, second), notes.set_back);
+  return now.event.at <= later(lost, later(longest, now.attempt.ttl / 50));
+}
+
 // Whether nobody else has the fence, or one who may share it. Notes that this attempt has it.
-enum class Sharing : std::uint8_t { alone, re_entry, wrong };
+enum class Sharing : std::uint8_t { alone, re_entry, came_back, wrong };
 
 Sharing share(Notes& notes, const Moment& now, Time entered) {
   FenceNote& note = notes.fences.at(now.event.fence, now.attempt.name);
   const FenceNote before = note;
-  note = {now.event.op, before.shared, std::max(note.gone, now.op.gone)};
+  note = {now.event.op, before.shared, before.came_back, std::max(note.gone, now.op.gone)};
+  if (may_join_what_came_back(notes, now)) note.came_back = true;
+  if (note.came_back && (before.op == 0 || is_re_entry(notes.attempt(before.op), now.attempt))) {
+    note.shared = true;
+    return Sharing::came_back;
+  }
   if (before.op == 0) return Sharing::alone;
   if (notes.share_a_lease(before.op, now.event.op)) {
     return before.shared ? Sharing::re_entry : Sharing::alone;
@@ -53,9 +67,15 @@ Sharing share(Notes& notes, const Moment& now, Time entered) {
   return Sharing::wrong;
 }
 
-// A conversion keeps the fence of the lease or gets a new one that is the largest of all.
+// A conversion keeps the fence of the lease, or gets a new one that is the largest of all. To get
+// more than one had is to get a new one.
 bool keeps_its_fence(Notes& notes, const Moment& now) {
-  return now.attempt.converts != 0 && now.event.fence == notes.first_of(now.op).lease_fence;
+  if (now.attempt.converts == 0 || now.event.fence != notes.first_of(now.op).lease_fence) {
+    return false;
+  }
+  const OpNote& converted = notes.ops[now.attempt.converts];
+  return now.attempt.permits <= notes.attempt(now.attempt.converts).permits ||
+         converted.granted == none || notes.event(converted.granted).fence != now.event.fence;
 }
 
 void check_against_the_store(Notes& notes, const Moment& now) {
@@ -88,7 +108,8 @@ bool on_granted(Notes& notes, const Moment& now) {
   const Sharing sharing = share(notes, now, entered);
   const Mark& floor = promised(notes, now.op.floor);
   const bool too_small = sharing == Sharing::re_entry ? fence < floor.fence : fence <= floor.fence;
-  if (sharing != Sharing::wrong && too_small && !keeps_its_fence(notes, now)) {
+  const bool excused = keeps_its_fence(notes, now) || sharing == Sharing::came_back;
+  if (sharing != Sharing::wrong && too_small && !excused) {
     notes.report(now.breaks(Rule::fences_grow, floor.op),
                  "attempt {} got fence {}, but {} had got {} before it was asked for", now.event.op,
                  fence, floor.op, floor.fence);
@@ -101,7 +122,7 @@ bool on_granted(Notes& notes, const Moment& now) {
   check_against_the_store(notes, now);
   notes.first_of(now.op).lease_fence = fence;
   raise(notes, now.name.told, fence, now);
-  return sharing == Sharing::re_entry;
+  return sharing == Sharing::re_entry || sharing == Sharing::came_back;
 }
 
 void on_renewed(Notes& notes, const Moment& now) {
@@ -127,14 +148,15 @@ bool on_held(Notes& notes, const Moment& now) {
                       notes.disturbed(now.name, op.held);
   const Mark& mark = promised(notes, now.name.held);
   const bool too_small = sharing == Sharing::re_entry ? fence < mark.fence : fence <= mark.fence;
-  if (sharing != Sharing::wrong && too_small && !is_old && !keeps_its_fence(notes, now)) {
+  const bool excused = is_old || keeps_its_fence(notes, now) || sharing == Sharing::came_back;
+  if (sharing != Sharing::wrong && too_small && !excused) {
     notes.report(now.breaks(Rule::fences_grow, mark.op),
                  "the store gave attempt {} fence {} after it had given {} to {}", now.event.op,
                  fence, mark.fence, mark.op);
   }
   raise(notes, now.name.held, fence, now);
   op.least_held_fence = op.held == none ? fence : std::min(op.least_held_fence, fence);
-  return sharing == Sharing::re_entry;
+  return sharing == Sharing::re_entry || sharing == Sharing::came_back;
 }
 
 }  // namespace holdfast::history::fences

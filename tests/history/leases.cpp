@@ -70,8 +70,10 @@ void on_released(Notes& notes, const Moment& now) {
     notes.report(now.breaks(Rule::released_once), "attempt {} was released twice", now.event.op);
   }
   now.op.released = true;
-  const bool too_late =
-      is_superseded(notes, now) && now.op.had_ended && now.op.superseded < now.op.releasing;
+  // Where the store can be watched: it did free a lease of this attempt, given by a late request.
+  const bool had_one_after_all = now.op.freed != none && now.op.freed > now.op.releasing;
+  const bool too_late = is_superseded(notes, now) && now.op.had_ended && !had_one_after_all &&
+                        now.op.superseded < now.op.releasing;
   if (!too_late) return;
   notes.report(now.breaks(Rule::released_once, now.op.superseded_by),
                "attempt {} released successfully what {} had been granted at {}", now.event.op,

@@ -75,6 +75,8 @@ void on_served(Notes& notes, const Moment& now, bool re_entry) {
   leave(notes, now);
   const Index decided = now.op.first_held != none ? now.op.first_held : now.op.granted;
   if (decided != now.index || !now.attempt.fifo || now.attempt.converts != 0 || re_entry) return;
+  // Its place may be of another counting.
+  if (notes.disturbed(now.name, now.op.asked)) return;
   for (OpId id = now.name.line; id != 0; id = notes.ops[id].behind) {
     if (now.op.queued < now.index && notes.ops[id].place >= now.op.place) break;
     if (!is_overtaken(notes, now, id)) continue;

@@ -116,7 +116,8 @@ struct Use {
 struct FenceNote {
   OpId op = 0;
   bool shared = false;
-  Time gone = 0;  // when the last lease that shares it was surely gone
+  bool came_back = false;  // with a store that returned to an older state
+  Time gone = 0;           // when the last lease that shares it was surely gone
 };
 
 struct Finding {
@@ -199,6 +200,11 @@ inline Time times(Time time, std::int64_t factor) {
 inline std::string at(Time time) {
   if (time == for_ever) return "never";
   return fmt::format("{:.6f} s", static_cast<double>(time) / static_cast<double>(second));
+}
+
+// How much of a lock, for sentences.
+inline std::string amount(std::uint64_t permits) {
+  return permits >= everything ? "all" : fmt::format("{}", permits);
 }
 
 // Leases that never exclude each other, since one owner has them.

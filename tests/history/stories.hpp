@@ -186,6 +186,45 @@ inline constexpr const char* upgrade = R"(
   5000 ended
 )";
 
+// A writer asks to be a reader only, and another reader enters before it has the answer.
+inline constexpr const char* downgrade = R"(
+  0 asked w process=p1
+  1 held w fence=10 until=101 since=0
+  2 granted w fence=10 until=97
+  10 asked d permits=1 converts=w process=p1 owner=w
+  11 asked r permits=1 process=p2
+  12 held r fence=11 until=112 since=11
+  13 granted r fence=11 until=109
+  14 granted d fence=10 until=97
+  20 releasing d
+  20 releasing w
+  21 freed w by=d
+  22 released w detail=released
+  30 releasing r
+  31 freed r by=r
+  32 released r detail=released
+  5000 ended
+)";
+
+// A fifo mutex with two waiters that nobody watches.
+inline constexpr const char* line = R"(
+  0 asked a fifo process=p1
+  2 granted a fence=10 until=97
+  10 asked b fifo waits process=p2
+  12 queued b place=5
+  20 asked c fifo waits process=p3
+  22 queued c place=6
+  50 releasing a
+  52 released a detail=released
+  53 granted b fence=11 until=147
+  60 releasing b
+  62 released b detail=released
+  63 granted c fence=12 until=157
+  70 releasing c
+  72 released c detail=released
+  5000 ended
+)";
+
 // A process is stopped over the end of its lease and says so when it wakes up; another crashes.
 inline constexpr const char* stopped = R"(
   0 asked a process=p1

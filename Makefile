@@ -7,7 +7,7 @@ JOBS ?= $(shell nproc)
 sources = $(shell find include src tests examples bench fuzz cmake -name '*.[ch]pp' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test bench asan tsan clang tidy format format-check install clean
+.PHONY: help run test model bench asan tsan clang tidy format format-check install clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -19,9 +19,13 @@ run: ## Build the release and take the guided tour
 	build/release/examples/tour
 
 test: ## Build with assertions and run every test
-	@tools/install_packages build test
+	@tools/install_packages build test model
 	@$(call build,dev)
 	ctest --preset dev --parallel $(JOBS)
+
+model: ## Check the protocol by an exhaustive search of its model
+	@tools/install_packages model
+	tests/model_checking/run
 
 bench: ## Build the release and run the benchmarks
 	@tools/install_packages build test bench
@@ -29,17 +33,17 @@ bench: ## Build the release and run the benchmarks
 	bench/run build/release/bench
 
 asan: ## Run every test under the address and undefined-behaviour sanitizers
-	@tools/install_packages build test
+	@tools/install_packages build test model
 	@$(call build,asan)
 	ctest --preset asan --parallel $(JOBS)
 
 tsan: ## Run every test under the thread sanitizer
-	@tools/install_packages build test
+	@tools/install_packages build test model
 	@$(call build,tsan)
 	ctest --preset tsan --parallel $(JOBS)
 
 clang: ## Build and test with clang
-	@tools/install_packages build test tidy
+	@tools/install_packages build test model tidy
 	@$(call build,clang)
 	ctest --preset clang --parallel $(JOBS)
 

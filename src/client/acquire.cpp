@@ -104,6 +104,7 @@ Task<Result<Reply>> Attempt::ask() {
                       .wait = queues(),
                       .place = queued_ ? queued_->place : 0,
                       .converts = wanted_.converts,
+                      .known = wanted_.known,
                       .process = queues() ? listening_->process() : model::ProcessId::none,
                       .metadata = wanted_.metadata};
   return core_->store().apply(
@@ -137,7 +138,12 @@ Attempt::Verdict Attempt::judge(const model::LockOutcome& outcome) {
     return std::nullopt;
   }
   if (const auto* busy = std::get_if<model::Busy>(&outcome)) {
-    if (!waits() || queues()) return fail(Errc::busy, explain_busy(wanted_.name, *busy));
+    // Upgraders that ask again and again would each wait for the other's shared lease to end; only
+    // a queue can tell the second one.
+    const bool upgrades = wanted_.converts != model::RequestId::any;
+    if (!waits() || queues() || upgrades) {
+      return fail(Errc::busy, explain_busy(wanted_.name, *busy));
+    }
     const Micros delay = runtime::next_delay({}, refusals_++, core_->runtime().random());
     pause_ = std::min(delay, busy->retry_after + std::chrono::milliseconds(1));
     return std::nullopt;

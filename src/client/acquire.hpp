@@ -17,6 +17,7 @@ struct Wanted {
   OwnerId owner;
   model::RequestId request{};
   model::RequestId converts{};  // the lease to upgrade, if any
+  Fence known = 0;              // its fence
   std::uint32_t permits = all_permits;
   Micros ttl{};
   Micros wait{};

@@ -29,6 +29,7 @@ HeldLease::HeldLease(std::shared_ptr<Core> core, Identity identity, Terms terms,
       identity_(std::move(identity)),
       ear_(won.ear),
       fence_(won.fence),
+      newest_fence_(won.fence),
       exclusive_(identity_.permits == all_permits),
       plan_(terms, core_->runtime().now(), won.valid_until, won.claim) {}
 
@@ -103,6 +104,12 @@ void HeldLease::tick() {
   if (ttl) runtime::spawn(renew(*ttl, deadline));
 }
 
+// Only an upgrade changes the fence of a lease, and only we ask for one.
+bool HeldLease::is_the_same_lease(Fence fence) const {
+  const bool may_have_changed = converting_ || may_be_upgraded_;
+  return fence == newest_fence_ || may_have_changed || identity_.request == model::RequestId::any;
+}
+
 // "Not yours" ends the lease at once; "no answer" only counts as a failure, and the lease goes on
 // to its deadline.
 Task<Result<void>> HeldLease::renew(Micros ttl, LocalTime deadline) {
@@ -120,9 +127,18 @@ Task<Result<void>> HeldLease::renew(Micros ttl, LocalTime deadline) {
     co_return std::unexpected(std::move(error));
   }
   std::unique_lock lock(mutex_);
-  if (granted)
+  if (granted && !is_the_same_lease(granted->fence)) {
+    lock.unlock();
+    Error error{Errc::lost,
+                fmt::format("'{}' ended, and was given anew by a late copy of a request",
+                            identity_.name.str())};
+    lose(error);
+    co_return std::unexpected(std::move(error));
+  }
+  if (granted) {
     plan_.renewed(before_send, granted->remaining);
-  else
+    newest_fence_ = std::max(newest_fence_, granted->fence);
+  } else
     plan_.failed(now(), core_->runtime().random());
   if (state_ == State::held) arm();
   const bool undo = granted && may_be_upgraded_ && !converting_;
@@ -141,7 +157,9 @@ void HeldLease::lose(Error error) {
   timer_ = runtime::TimerId::none;
   auto callback = std::exchange(on_lost_, nullptr);
   auto signal = lost_;
+  auto ear = std::exchange(ear_, nullptr);
   lock.unlock();
+  ear.reset();
   core_->lost.fetch_add(1, std::memory_order_relaxed);
   signal.request_stop();
   if (!callback) return;
@@ -150,9 +168,11 @@ void HeldLease::lose(Error error) {
 }
 
 bool HeldLease::end() {
+  std::shared_ptr<store::Listening> ear;
   const std::lock_guard lock(mutex_);
   if (state_ == State::ended) return false;
   state_ = State::ended;
+  ear.swap(ear_);
   on_lost_ = nullptr;
   if (timer_ != runtime::TimerId::none) core_->runtime().cancel(timer_);
   timer_ = runtime::TimerId::none;
@@ -160,10 +180,16 @@ bool HeldLease::end() {
 }
 
 void HeldLease::detach() {
-  if (!core_->is_ours() || !end() || !ear_) return;
+  if (!core_->is_ours()) return;
+  std::shared_ptr<store::Listening> ear;
+  {
+    const std::lock_guard lock(mutex_);
+    ear = ear_;
+  }
+  if (!end() || !ear) return;
   // The message of the hand-over may still come; unheard, it would give the lock back.
   const std::lock_guard lock(mutex_);
-  core_->runtime().schedule(plan_.valid_until(), [ear = ear_] {});
+  core_->runtime().schedule(plan_.valid_until(), [ear = std::move(ear)] {});
 }
 
 void HeldLease::abandon() {

@@ -56,19 +56,23 @@ class HeldLease : public std::enable_shared_from_this<HeldLease> {
   void tick();
   bool end();  // true if it had not ended before
   void lose(Error error);
-  Error why_not_held() const;  // with mutex_ held
+  Error why_not_held() const;                 // with mutex_ held
+  bool is_the_same_lease(Fence fence) const;  // with mutex_ held
   Task<Result<void>> renew(Micros ttl, LocalTime deadline);
   Task<Result<void>> ask_for(std::uint32_t permits, Micros wait, std::stop_token stop);
+  Task<Result<void>> learn_fence();
   Task<Result<void>> back_to_shared();
 
   const std::shared_ptr<Core> core_;
   const Identity identity_;
-  const std::shared_ptr<store::Listening> ear_;
 
   mutable std::mutex mutex_;
   // All below is guarded by mutex_.
   State state_ = State::held;
+  // Kept while the lease is held, and no longer: a late grant that nobody hears is given back.
+  std::shared_ptr<store::Listening> ear_;
   Fence fence_;
+  Fence newest_fence_;            // that the store told; newer than fence_ after a failed upgrade
   bool exclusive_;                // surely: the store said so, and nobody asked for less since
   bool converting_ = false;       // one upgrade or downgrade at a time
   bool may_be_upgraded_ = false;  // an upgrade that was given up could not be undone yet

@@ -17,11 +17,11 @@ namespace {
 constexpr runtime::Backoff between_releases{.first = std::chrono::milliseconds(10),
                                             .cap = std::chrono::milliseconds(250)};
 
-// After an attempt whose outcome is unknown, "not yours" most likely means that it worked.
+// After an attempt whose outcome is unknown, "not yours" most likely means that it worked. A late
+// copy of the acquire may have left a place in the queue; ending that is no release of a lease.
 Released released_as(const model::LockOutcome& outcome, bool may_have_worked_before) {
-  if (may_have_worked_before || std::holds_alternative<model::Released>(outcome)) {
-    return Released::released;
-  }
+  const auto* released = std::get_if<model::Released>(&outcome);
+  if (may_have_worked_before || (released && released->lease)) return Released::released;
   return std::holds_alternative<model::NotOwner>(outcome) ? Released::held_by_another
                                                           : Released::already_expired;
 }
@@ -30,6 +30,8 @@ Released released_as(const model::LockOutcome& outcome, bool may_have_worked_bef
 
 Task<Result<Released>> HeldLease::release() {
   const auto self = shared_from_this();
+  // What had ended before was not released by us, whatever became of an unanswered attempt.
+  const bool had_it = remaining() > Micros::zero();
   if (!end()) {
     co_return fail(Errc::not_held, fmt::format("'{}' was released before", identity_.name.str()));
   }
@@ -43,7 +45,8 @@ Task<Result<Released>> HeldLease::release() {
     if (reply) {
       co_return released_as(std::get<model::LockOutcome>(reply->outcome), may_have_worked);
     }
-    may_have_worked = may_have_worked || reply.error().code == Errc::outcome_unknown;
+    const bool may_have_happened = reply.error().code == Errc::outcome_unknown;
+    may_have_worked = may_have_worked || (may_have_happened && had_it);
     const Micros delay = next_delay(between_releases, failures, core_->runtime().random());
     if (now() + delay >= give_up_at) {
       core_->unreleased.fetch_add(1, std::memory_order_relaxed);
@@ -90,12 +93,14 @@ Task<Result<void>> HeldLease::ask_for(std::uint32_t permits, Micros wait, std::s
   {
     const std::lock_guard lock(mutex_);
     wanted.ttl = plan_.ttl();
+    wanted.known = newest_fence_;
   }
   auto asking = acquire(core_, std::move(wanted), std::move(stop));
   Result<Won> won = co_await std::move(asking);
   if (won) {
     const std::lock_guard lock(mutex_);
     fence_ = std::max(fence_, won->fence);
+    newest_fence_ = std::max(newest_fence_, won->fence);
     co_return Result<void>{};
   }
   if (won.error().code == Errc::not_held || won.error().code == Errc::not_owner) {
@@ -103,6 +108,21 @@ Task<Result<void>> HeldLease::ask_for(std::uint32_t permits, Micros wait, std::s
     lose(won.error());
   }
   co_return std::unexpected(std::move(won.error()));
+}
+
+// A renewal tells the fence that the lease has by now.
+Task<Result<void>> HeldLease::learn_fence() {
+  const auto self = shared_from_this();
+  std::optional<Micros> ttl;
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_ != State::held) co_return std::unexpected(why_not_held());
+    ttl = plan_.ttl_to_ask(now());
+    if (ttl) plan_.sent();
+  }
+  if (!ttl) co_return fail(Errc::timed_out, "max_hold is over");
+  auto renewing = renew(*ttl, now() + command_timeout);
+  co_return co_await std::move(renewing);
 }
 
 // A failed upgrade may have been granted in the very moment it was given up: asks for the shared
@@ -142,6 +162,8 @@ Task<Result<void>> HeldLease::convert(std::uint32_t permits, Micros wait, std::s
   Result<void> converted = co_await std::move(asking);
   const Errc code = converted ? Errc{} : converted.error().code;
   if (upgrades && !converted && code != Errc::busy && code != Errc::lost) {
+    auto learning = learn_fence();
+    co_await std::move(learning);
     auto undoing = back_to_shared();
     co_await std::move(undoing);
   }

@@ -23,6 +23,10 @@ struct Acquire {
   // Changes the permits of this hold of the same owner (upgrade, downgrade) instead of adding one.
   // The hold keeps its request; `request` only names the wait.
   RequestId converts{};
+  // Of a conversion: the fence of the hold as its caller knows it; 0 for any. Another fence says
+  // that the hold was upgraded since, so that this command is a late copy, which must change
+  // nothing.
+  Fence known = 0;
   ProcessId process{};
   MetadataPtr metadata;
 };
@@ -39,9 +43,9 @@ struct Renew {
 struct Release {
   OwnerId owner;
   RequestId request{};
-  // Only what was handed over and is not confirmed yet: for whoever cannot deliver the message. Its
-  // waiter may have learned of the grant by asking, and holds it.
-  bool only_claim = false;
+  // Only a claim or a place in the queue, never a lease: for whoever finds nobody to give a message
+  // to. Its waiter may have learned of the grant by asking, and holds it.
+  bool only_unconfirmed = false;
 };
 
 struct Inspect {
@@ -74,7 +78,9 @@ struct Queued {
   std::uint32_t ahead = 0;
   Micros retry_after{};
 };
-struct Released {};
+struct Released {
+  bool lease = true;  // else only a place in the queue
+};
 struct NotHeld {};
 struct NotOwner {};
 struct Forced {

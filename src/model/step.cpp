@@ -151,9 +151,17 @@ LockOutcome convert(LockState& state, const Acquire& wanted, World& world) {
   Hold* hold = find_hold(state, wanted.owner, wanted.converts);
   if (!hold) return not_yours(state);
   hold->claimed = false;
-  if (hold->permits != wanted.permits && wanted.permits == all_permits) {
-    return upgrade_or_wait(state, wanted, world);
+  if (hold->permits == wanted.permits) {
+    // A caller that knows of this upgrade has asked to end it, and that may still be on its way: the
+    // new fence makes it a late copy.
+    const bool anew = wanted.permits == all_permits && wanted.known == hold->fence;
+    if (anew) hold->fence = world.mint();
+    return granted(*hold, world.now());
   }
+  if (wanted.known != 0 && wanted.known != hold->fence) {
+    return refused(Errc::busy, "the lease was converted meanwhile");
+  }
+  if (wanted.permits == all_permits) return upgrade_or_wait(state, wanted, world);
   hold->permits = wanted.permits;
   return granted(*hold, world.now());
 }
@@ -216,15 +224,14 @@ LockOutcome apply(LockState& state, const LockSpec&, const Release& wanted, Worl
     return same && entry.owner == wanted.owner;
   };
   const auto ends = [&](const Hold& hold) {
-    return meant(hold) && (hold.claimed || !wanted.only_claim);
+    return meant(hold) && (hold.claimed || !wanted.only_unconfirmed);
   };
   const auto kept = std::remove_if(state.holds.begin(), state.holds.end(), ends);
   const bool held = kept != state.holds.end();
   state.holds.erase(kept, state.holds.end());
-  const bool waited =
-      !wanted.only_claim && !state.queue.empty() &&
-      std::erase_if(state.queue, [&](const auto& entry) { return meant(entry.second); }) > 0;
-  if (held || waited) return Released{};
+  const auto leaves = [&](const auto& entry) { return meant(entry.second); };
+  const bool waited = std::erase_if(state.queue, leaves) > 0;
+  if (held || waited) return Released{.lease = held};
   return not_yours(state);
 }
 

@@ -31,11 +31,6 @@ bool TimerHeap::remove(TimerId timer) {
   return true;
 }
 
-std::optional<LocalTime> TimerHeap::next() const {
-  if (heap_.empty()) return std::nullopt;
-  return heap_.front().when;
-}
-
 std::optional<Job> TimerHeap::pop_due(LocalTime now) {
   if (heap_.empty() || heap_.front().when > now) return std::nullopt;
   return take_out(0);

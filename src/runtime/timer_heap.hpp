@@ -14,7 +14,10 @@ class TimerHeap {
  public:
   TimerId add(LocalTime when, Job job);
   bool remove(TimerId timer);
-  std::optional<LocalTime> next() const;
+  std::optional<LocalTime> next() const {
+    if (heap_.empty()) return std::nullopt;
+    return heap_.front().when;
+  }
   // The job of the earliest timer that is due at `now`, in order of time, then of adding.
   std::optional<Job> pop_due(LocalTime now);
   std::size_t size() const { return heap_.size(); }

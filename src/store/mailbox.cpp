@@ -13,10 +13,24 @@ namespace holdfast::store {
 
 namespace {
 
+// Whose grant it is.
+struct Grantee {
+  LockName name;
+  OwnerId owner;
+};
+
 // What one waiter has been told and not yet read.
 class Ear {
  public:
   explicit Ear(std::shared_ptr<runtime::Runtime> runtime) : event_(std::move(runtime)) {}
+
+  void grant(const LockName& name, const model::Message& message) {
+    {
+      const std::lock_guard lock(mutex_);
+      unread_.emplace(name, message.owner);
+    }
+    tell({Notice::Reason::granted, *message.grant});
+  }
 
   void tell(Notice notice) {
     {
@@ -34,9 +48,16 @@ class Ear {
 
   std::optional<Notice> take() {
     const std::lock_guard lock(mutex_);
+    unread_.reset();
     if (pending_) return std::exchange(pending_, std::nullopt);
     if (std::exchange(poked_, false)) return Notice{Notice::Reason::poked, {}};
     return std::nullopt;
+  }
+
+  // The grant that nobody will read, if there is one.
+  std::optional<Grantee> unread() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(unread_, std::nullopt);
   }
 
   runtime::Event& event() { return event_; }
@@ -45,6 +66,7 @@ class Ear {
   runtime::Event event_;
   std::mutex mutex_;
   std::optional<Notice> pending_;
+  std::optional<Grantee> unread_;
   bool poked_ = false;
 };
 
@@ -61,6 +83,13 @@ struct Mailbox::Shared {
     const std::lock_guard lock(mutex);
     const auto found = ears.find(request);
     return found == ears.end() ? nullptr : found->second;
+  }
+  // Not from here: the release may hand over to the next unwanted one, and so on, ever deeper.
+  static void give_back(const std::shared_ptr<Shared>& shared, Grantee to,
+                        model::RequestId request) {
+    shared->runtime->post([weak = std::weak_ptr(shared), to = std::move(to), request] {
+      if (const auto still_there = weak.lock()) still_there->unwanted(to.name, to.owner, request);
+    });
   }
 };
 
@@ -90,9 +119,13 @@ class MailboxListening final : public Listening {
   ~MailboxListening() override {
     // In a forked child the mutex may be locked for ever, by a thread that is not there.
     if (shared_->generation != runtime::fork_generation()) return;
-    const std::lock_guard lock(shared_->mutex);
-    const auto found = shared_->ears.find(request_);
-    if (found != shared_->ears.end() && found->second == ear_) shared_->ears.erase(found);
+    {
+      const std::lock_guard lock(shared_->mutex);
+      const auto found = shared_->ears.find(request_);
+      if (found != shared_->ears.end() && found->second == ear_) shared_->ears.erase(found);
+    }
+    // A grant that came while its waiter was giving up would block the lock until it lapses.
+    if (auto to = ear_->unread()) Shared::give_back(shared_, std::move(*to), request_);
   }
 
   model::ProcessId process() const override { return process_; }
@@ -129,13 +162,10 @@ bool Mailbox::hears(model::RequestId request) const { return shared_->find(reque
 
 void Mailbox::deliver(const LockName& name, const model::Message& message) {
   const auto ear = shared_->find(message.request);
-  if (ear && message.grant) return ear->tell({Notice::Reason::granted, *message.grant});
+  if (ear && message.grant) return ear->grant(name, message);
   if (ear) return ear->tell({Notice::Reason::hint, {}});
-  if (!message.grant) return;
-  // Not from here: the release may hand over to the next unwanted one, and so on, ever deeper.
-  shared_->runtime->post([weak = std::weak_ptr(shared_), name, message] {
-    if (const auto shared = weak.lock()) shared->unwanted(name, message.owner, message.request);
-  });
+  // A waiter that is here no more, but still in the queue, would keep others waiting for ever.
+  Shared::give_back(shared_, {name, message.owner}, message.request);
 }
 
 void Mailbox::hint(model::RequestId request) {

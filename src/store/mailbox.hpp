@@ -12,8 +12,9 @@ namespace holdfast::store {
 
 class Mailbox {
  public:
-  // Told of a grant that nobody here waits for any more, in order to give it back. Called on the
-  // runtime's own thread, possibly while the store goes away: capture it weakly.
+  // Told of a message that nobody here waits for any more, in order to give back what it brought
+  // and the place in the queue. Called on the runtime's own thread, possibly while the store goes
+  // away: capture it weakly.
   using Unwanted = std::function<void(const LockName&, const OwnerId&, model::RequestId)>;
 
   explicit Mailbox(std::shared_ptr<runtime::Runtime> runtime);

@@ -79,6 +79,16 @@ TEST_F(Release, whose_reply_was_lost_is_repeated_and_counts_as_released) {
   EXPECT_EQ(holders("orders"), 1U) << "the repetition touches nobody else";
 }
 
+TEST_F(Release, of_a_lost_lease_does_not_claim_to_have_released_what_another_holds) {
+  const auto lease = hold(mine, "orders", {.ttl = 3s, .renew = false});
+  advance(3s);
+  const auto next = other.take("orders");
+  mine.line->script(Verb::release, Fault::lose_reply());
+  Running<Result<Released>> releasing(lease->release());
+  advance(client::command_timeout + 20ms);
+  EXPECT_EQ(value_of(releasing.result()), Released::held_by_another);
+}
+
 TEST_F(Release, that_may_have_worked_is_not_reported_as_surely_without_effect) {
   const auto lease = hold(mine, "orders");
   mine.line->script(Verb::release, Fault::lose_reply());

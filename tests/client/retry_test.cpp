@@ -78,18 +78,5 @@ TEST_F(Retry, an_explicit_fifo_is_refused_where_there_is_no_queue) {
   EXPECT_TRUE(mine.api.mutex("orders").try_acquire().has_value());
 }
 
-TEST_F(Retry, an_upgrade_asks_again_where_there_is_no_queue) {
-  mine.line->set_queues(false);
-  auto lease = hold_shared(mine, "page");
-  auto reader = hold_shared(other, "page");
-  Running<Result<void>> upgrading(lease->convert(all_permits, 10s, {}));
-  advance(1s);
-  EXPECT_FALSE(upgrading.done());
-  Running<Result<Released>> leaving(reader->release());
-  advance(2s);
-  EXPECT_TRUE(upgrading.result().has_value());
-  lease->abandon();
-}
-
 }  // namespace
 }  // namespace holdfast::test

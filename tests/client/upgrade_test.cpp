@@ -45,6 +45,21 @@ TEST_F(Upgrade, without_a_wait_is_busy_while_others_read_and_the_shared_lease_st
   EXPECT_EQ(holders("page"), 2U);
 }
 
+TEST_F(Upgrade, two_readers_never_wait_for_each_other_on_a_store_that_cannot_queue) {
+  store->set_queues(false);
+  mine.line->set_queues(false);
+  other.line->set_queues(false);
+  const auto lease = hold_shared(mine, "page");
+  const auto reader = hold_shared(other, "page");
+  auto upgrading = upgrade(lease, 10s);
+  auto another = upgrade(reader, 10s);
+  EXPECT_EQ(error_of(upgrading.result()), Errc::busy);
+  EXPECT_EQ(error_of(another.result()), Errc::busy);
+  EXPECT_EQ(holders("page"), 2U);
+  lease->abandon();
+  reader->abandon();
+}
+
 TEST_F(Upgrade, waits_for_the_other_readers_to_leave) {
   const auto lease = hold_shared(mine, "page");
   const auto reader = hold_shared(other, "page");

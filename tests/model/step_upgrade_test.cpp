@@ -30,6 +30,45 @@ TEST(StepUpgrade, a_lone_reader_becomes_the_writer_at_once_with_a_higher_fence) 
   busy(lock.acquire(reader("ben")));
 }
 
+// Found by the simulator: a writer believed in its lock while the store let readers in.
+TEST(StepUpgrade, a_late_copy_of_an_older_downgrade_leaves_a_newer_upgrade_alone) {
+  ModelLock lock(LockSpec::read_write());
+  const auto shared = granted(lock.acquire(reader("anna")));
+  Ask upgrade = upgrade_of("anna");
+  upgrade.known = shared.fence;
+  const auto exclusive = granted(lock.acquire(upgrade));
+  Ask downgrade = downgrade_of("anna");
+  downgrade.known = exclusive.fence;
+  granted(lock.acquire(downgrade));
+  Ask again = upgrade_of("anna");
+  again.request = 4;
+  again.known = exclusive.fence;
+  const auto newer = granted(lock.acquire(again));
+  EXPECT_EQ(must_be<model::Refused>(lock.acquire(downgrade)).error.code, Errc::busy);
+  busy(lock.acquire(reader("ben")));
+  downgrade.known = newer.fence;
+  granted(lock.acquire(downgrade));
+  EXPECT_EQ(must_be<model::Refused>(lock.acquire(upgrade)).error.code, Errc::busy);
+  granted(lock.acquire(reader("ben")));
+}
+
+TEST(StepUpgrade, a_downgrade_that_is_overtaken_by_the_next_upgrade_comes_too_late) {
+  ModelLock lock(LockSpec::read_write());
+  const auto shared = granted(lock.acquire(reader("anna")));
+  Ask upgrade = upgrade_of("anna");
+  upgrade.known = shared.fence;
+  const auto exclusive = granted(lock.acquire(upgrade));
+  EXPECT_EQ(granted(lock.acquire(upgrade)).fence, exclusive.fence) << "repeated";
+  Ask downgrade = downgrade_of("anna");
+  downgrade.known = exclusive.fence;
+  Ask again = upgrade_of("anna");
+  again.request = 4;
+  again.known = exclusive.fence;
+  EXPECT_GT(granted(lock.acquire(again)).fence, exclusive.fence);
+  must_be<model::Refused>(lock.acquire(downgrade));
+  busy(lock.acquire(reader("ben")));
+}
+
 TEST(StepUpgrade, the_hold_keeps_its_request) {
   ModelLock lock(LockSpec::read_write());
   granted(lock.acquire(reader("anna")));

@@ -119,8 +119,30 @@ TEST_F(MailboxTest, a_grant_that_nobody_hears_is_reported_later_and_not_inside_t
   EXPECT_EQ(unwanted, std::vector{RequestId{5}});
 }
 
-TEST_F(MailboxTest, a_hint_that_nobody_hears_is_nothing) {
+TEST_F(MailboxTest, a_grant_that_came_while_its_waiter_was_giving_up_is_given_back) {
+  auto ear = listen(5);
+  mailbox->deliver(orders, grant_for(5));
+  ear.reset();
+  runtime->run();
+  EXPECT_EQ(unwanted, std::vector{RequestId{5}});
+}
+
+TEST_F(MailboxTest, a_grant_that_was_read_is_not_given_back) {
+  auto ear = listen(5);
+  mailbox->deliver(orders, grant_for(5));
+  EXPECT_EQ(reason(*ear), Notice::Reason::granted);
+  ear.reset();
+  runtime->run();
+  EXPECT_TRUE(unwanted.empty());
+}
+
+TEST_F(MailboxTest, a_hint_that_nobody_hears_ends_the_wait_it_was_meant_for) {
   mailbox->deliver(orders, hint_for(5));
+  runtime->run();
+  EXPECT_EQ(unwanted, std::vector{RequestId{5}});
+}
+
+TEST_F(MailboxTest, a_hint_without_a_name_that_nobody_hears_is_nothing) {
   mailbox->hint(RequestId{5});
   runtime->run();
   EXPECT_TRUE(unwanted.empty());

@@ -29,6 +29,7 @@ struct Ask {
   std::uint64_t place = 0;
   Micros claim = model::limits::default_claim;
   std::uint64_t converts = 0;
+  std::uint64_t known = 0;
   std::uint64_t process = 1;
   std::string_view note{};
   std::string_view value{};
@@ -50,6 +51,7 @@ inline model::Acquire to_command(Kind kind, const Ask& ask) {
           .place = ask.place,
           .claim = ask.claim,
           .converts = model::RequestId{ask.converts},
+          .known = ask.known,
           .process = model::ProcessId{ask.process},
           .metadata = std::move(metadata)};
 }

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "simulation/process.hpp"
+#include "simulation/recorder.hpp"
+#include "store/mailbox.hpp"
+#include "store/store.hpp"
+
+#include <coroutine>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace holdfast::client {
+class HeldLease;
+}
+
+namespace holdfast::simulation {
+
+using CallId = std::uint32_t;
+
+// Takes the requests of a line to the server.
+class Carrier {
+ public:
+  virtual ~Carrier() = default;
+  virtual void carry(history::ProcessId from, CallId call, store::Request request) = 0;
+};
+
+// What a process has for a store: a connection for commands, whose replies may come late or never,
+// and one for messages. It does what every store of a remote server has to do, and no more.
+class Line final : public store::Store {
+ public:
+  Line(history::ProcessId id, std::shared_ptr<Process> process, const Plan& plan,
+       Recorder& recorder, Carrier& carrier);
+
+  Task<Result<store::Reply>> apply(store::Request request) override;
+  Result<std::unique_ptr<store::Listening>> listen(const LockName& name, const OwnerId& owner,
+                                                   model::RequestId request) override;
+  Task<Result<LockPage>> list(store::ListRequest request) override;
+  Result<void> supports(const model::LockSpec&) const override { return {}; }
+  store::Capabilities capabilities() const override { return {.queues = plan_.store_queues}; }
+  std::string describe() const override { return "a simulated store"; }
+
+  // From the network.
+  void answer(CallId call, Result<store::Reply> reply);
+  void tell(const LockName& name, const model::Message& message) {
+    mailbox_.deliver(name, message);
+  }
+  void subscribed_again() { mailbox_.hint_all(); }
+  void break_connection();  // every command in flight ends with an unknown outcome
+  // The process is gone: nothing leaves any more, and nothing it says is written down.
+  void hang_up();
+  bool is_gone() const { return gone_; }
+
+  // Whose process a message is for, and who in it.
+  model::ProcessId address(model::RequestId request) const;
+  static history::ProcessId process_of(model::ProcessId address);
+  bool hears(model::RequestId request) const { return mailbox_.hears(request); }
+
+  // Leases whose renewals are written down as beliefs.
+  struct Watched {
+    OpId op = 0;
+    OpId converting = 0;  // the attempt to upgrade it
+    OpId upgraded = 0;    // the same once it has succeeded
+    const client::HeldLease* lease = nullptr;
+  };
+  void watch(Watched watched) { watched_.push_back(watched); }
+  void unwatch(OpId op);
+  Watched* watched(OpId op);
+
+ private:
+  class Call;
+
+  void note_sent(const model::LockCommand& command);
+  void note_answered(OpId renewed, OpId asked, Time sent, const Result<store::Reply>& reply);
+  void give_back(const LockName& name, const OwnerId& owner, model::RequestId request);
+
+  const history::ProcessId id_;
+  const std::shared_ptr<Process> process_;
+  const Plan& plan_;
+  Recorder& recorder_;
+  Carrier& carrier_;
+  store::Mailbox mailbox_;
+  bool gone_ = false;
+  CallId last_call_ = 0;
+  std::vector<Call*> calls_;
+  std::vector<Watched> watched_;
+};
+
+}  // namespace holdfast::simulation

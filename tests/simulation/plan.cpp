@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulation/plan.hpp"
+
+#include <array>
+#include <string>
+
+namespace holdfast::simulation {
+
+namespace {
+
+using model::LockSpec;
+
+LockSpec some_kind(Dice& dice) {
+  const Order order = dice.one_in(4) ? Order::barging : Order::fifo;
+  switch (dice.below(6)) {
+    case 0:
+    case 1: return LockSpec::read_write(order);
+    case 2: return LockSpec::semaphore(static_cast<std::uint32_t>(dice.between(2, 4)), order);
+    case 3: return LockSpec::reentrant(order);
+    default: return LockSpec::mutex(order);
+  }
+}
+
+std::vector<LockPlan> some_locks(Dice& dice) {
+  static constexpr std::array names{"orders", "stock", "report"};
+  const std::size_t count = 1 + dice.below(names.size());
+  std::vector<LockPlan> locks;
+  for (std::size_t i = 0; i < count; ++i) {
+    locks.push_back({LockName::make(names.at(i)).value(), some_kind(dice)});
+  }
+  return locks;
+}
+
+// A third of the faults at a time, so that each also meets the others' absence; at times none, and
+// at times all of them.
+Faults some_faults(Dice& dice) {
+  Faults faults;
+  const std::size_t mood = dice.below(16);
+  if (mood == 0) return faults;
+  const auto chance = [&](std::int64_t often, std::int64_t rarely) -> std::uint32_t {
+    const bool chosen = mood == 1 || dice.one_in(3);
+    const auto rate = static_cast<std::uint32_t>(dice.between(often, rarely));
+    return chosen ? rate : 0;
+  };
+  faults.lose_request = chance(10, 200);
+  faults.lose_reply = chance(10, 200);
+  faults.lose_notice = chance(3, 60);
+  faults.delay = chance(10, 200);
+  faults.duplicate = chance(5, 100);
+  faults.duplicate_notice = chance(2, 30);
+  faults.hold_back_queued = chance(3, 60);
+  faults.reorder = chance(1, 1) != 0;
+  faults.stop = chance(50, 1000);
+  faults.stop_at_grant = chance(5, 60);
+  faults.cancel = chance(4, 30);
+  faults.force = chance(4, 12);
+  faults.crash = chance(3, 12);
+  faults.partition = chance(1, 6);
+  faults.cut_subscription = chance(1, 6);
+  faults.restart = chance(2, 10);
+  faults.amnesia = dice.one_in(2) ? chance(4, 20) : 0;
+  faults.failover = dice.one_in(2) ? chance(4, 20) : 0;
+  faults.step_clock = dice.one_in(2) ? chance(3, 12) : 0;
+  return faults;
+}
+
+}  // namespace
+
+Plan make_plan(Dice& dice) {
+  Plan plan;
+  plan.ttl = dice.between(1500, 4000) * millisecond;
+  plan.processes = static_cast<unsigned>(dice.between(2, 4));
+  plan.workers = static_cast<unsigned>(dice.between(1, 3));
+  plan.enough_grants = static_cast<unsigned>(dice.between(90, 120));
+  plan.latency = dice.between(50, 400) * microsecond;
+  plan.store_rate_ppm = dice.one_in(2) ? dice.between(-10'000, 10'000) : 0;
+  plan.store_queues = !dice.one_in(16);
+  plan.waiters_are_processes = dice.one_in(4);
+  plan.locks = some_locks(dice);
+  plan.faults = some_faults(dice);
+  return plan;
+}
+
+}  // namespace holdfast::simulation

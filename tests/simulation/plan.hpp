@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a seed stands for: the locks, who wants them, and what is going to go wrong.
+#pragma once
+
+#include "history/history.hpp"
+#include "model/command.hpp"
+#include "simulation/dice.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace holdfast::simulation {
+
+using history::Time;
+
+inline constexpr Time microsecond = 1'000;
+inline constexpr Time millisecond = 1'000'000;
+inline constexpr Time second = 1'000'000'000;
+
+// Each is "one in so many"; 0 is never. The first group is rolled for every message, the second at
+// every turn of a process, the third whenever trouble comes, every now and then.
+struct Faults {
+  std::uint32_t lose_request = 0;
+  std::uint32_t lose_reply = 0;
+  std::uint32_t lose_notice = 0;
+  std::uint32_t delay = 0;  // up to 4 ttl
+  std::uint32_t duplicate = 0;
+  std::uint32_t duplicate_notice = 0;
+  std::uint32_t hold_back_queued = 0;  // the grant overtakes the reply that says Queued
+  bool reorder = false;
+
+  std::uint32_t stop = 0;           // up to 3 ttl
+  std::uint32_t stop_at_grant = 0;  // as it is handed the lock
+
+  std::uint32_t cancel = 0;  // of the attempts
+  std::uint32_t force = 0;   // of the troubles, as all below
+  std::uint32_t crash = 0;
+  std::uint32_t partition = 0;
+  std::uint32_t cut_subscription = 0;
+  std::uint32_t restart = 0;   // with its data
+  std::uint32_t amnesia = 0;   // without
+  std::uint32_t failover = 0;  // with those of a moment ago
+  std::uint32_t step_clock = 0;
+
+  bool any_trouble() const {
+    return (force | crash | partition | cut_subscription | restart | amnesia | failover |
+            step_clock) != 0;
+  }
+};
+
+struct LockPlan {
+  LockName name;
+  model::LockSpec spec;
+};
+
+struct Plan {
+  Time ttl = 0;
+  unsigned processes = 0;
+  unsigned workers = 0;  // in each of them
+  unsigned enough_grants = 0;
+  Time latency = 0;
+  std::int64_t store_rate_ppm = 0;
+  bool store_queues = true;
+  bool waiters_are_processes = false;  // as in `memory:`; else as on Redis
+  std::vector<LockPlan> locks;
+  Faults faults;
+};
+
+Plan make_plan(Dice& dice);
+
+}  // namespace holdfast::simulation

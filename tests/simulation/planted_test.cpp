@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A simulator that finds nothing is believed only if it finds what is there. Each planted bug must
+// be found.
+#include "planted.hpp"
+
+#include "simulation/quiet.hpp"
+#include "simulation/run.hpp"
+
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <string>
+
+namespace holdfast::simulation {
+namespace {
+
+constexpr std::uint64_t most_seeds = 10'000;
+constexpr std::uint64_t wanted_bugs = 25;
+
+class Planted : public testing::TestWithParam<planted::Description> {
+ public:
+  void SetUp() override {
+    keep_clients_quiet();
+    planted::choose(GetParam().bug);
+  }
+  void TearDown() override { planted::choose(std::nullopt); }
+};
+
+TEST_P(Planted, is_found) {
+  const Summary sum = run_seeds(1, most_seeds, Stop::at_the_first_bad_seed);
+  ASSERT_GT(sum.violations, 0U) << GetParam().title << " survived " << most_seeds << " seeds";
+  std::cout << "PLANTED " << GetParam().name << " found after " << sum.seeds << " seeds by";
+  for (std::size_t rule = 1; rule < sum.by_rule.size(); ++rule) {
+    if (sum.by_rule[rule] != 0) std::cout << " C" << rule;
+  }
+  std::cout << "\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(every_bug, Planted, testing::ValuesIn(planted::bugs()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(PlantedBugs, are_enough) { EXPECT_GE(planted::bugs().size(), wanted_bugs); }
+
+}  // namespace
+}  // namespace holdfast::simulation

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "history/history.hpp"
+#include "model/command.hpp"
+#include "simulation/plan.hpp"
+
+#include <string_view>
+#include <utility>
+
+namespace holdfast::simulation {
+
+using history::Attempt;
+using history::Event;
+using history::OpId;
+using history::What;
+
+// Writes the history of a seed. Attempts are numbered here, and the number is also the request that
+// the client sends, so that the store's side of the story needs no dictionary.
+class Recorder {
+ public:
+  explicit Recorder(const Time& now) : now_(now) {}
+
+  history::History history;
+  std::uint64_t grants = 0;
+  std::uint64_t hand_overs = 0;
+  std::uint64_t faults = 0;
+
+  void begin(const Plan& plan);
+  OpId asked(const Attempt& attempt, const OwnerId& owner);
+  Event& add(What what, OpId op);
+  Event& fault(What what, history::ProcessId process, Time until = 0);
+  // A fault that changes nothing by itself, such as a message that comes twice.
+  void harmless_fault() { ++faults; }
+
+  // A random request belongs to an attempt too: of a conversion, or of a client that is not itself.
+  void belongs(model::RequestId request, OpId op) { strays_.emplace_back(request, op); }
+  // 0 if nobody knows.
+  OpId op_of(model::RequestId request) const;
+  // The latest attempt of this owner.
+  OpId op_of(const OwnerId& owner) const;
+
+  // The same for the same history, with any compiler.
+  std::uint64_t hash() const;
+
+ private:
+  const Time& now_;
+  std::vector<OwnerId> owners_;  // by attempt
+  std::vector<std::pair<model::RequestId, OpId>> strays_;
+};
+
+}  // namespace holdfast::simulation

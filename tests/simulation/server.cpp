@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulation/server.hpp"
+
+#include "model/admission.hpp"
+#include "model/queue.hpp"
+#include "planted.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::simulation {
+
+namespace {
+
+using model::LockCommand;
+using model::LockOutcome;
+using model::LockState;
+using model::StoreTime;
+
+// November 2026.
+constexpr std::int64_t epoch_us = 1'794'000'000'000'000;
+
+class Inside final : public model::World {
+ public:
+  Inside(StoreTime now, std::uint64_t wall_us, model::FenceCounter& fences,
+         const Subscribers& subscribers)
+      : World(now, wall_us, fences), subscribers_(subscribers) {}
+  bool reachable(model::ProcessId process) override { return subscribers_.hears(process); }
+
+ private:
+  const Subscribers& subscribers_;
+};
+
+}  // namespace
+
+Server::Server(const Time& now, const Plan& plan, Recorder& recorder,
+               const Subscribers& subscribers)
+    : now_(now),
+      plan_(plan),
+      recorder_(recorder),
+      subscribers_(subscribers),
+      fences_(std::make_unique<model::FenceCounter>()),
+      locks_(plan.locks.size()),
+      last_of_name_(plan.locks.size()) {}
+
+StoreTime Server::clock() const {
+  const std::int64_t passed_us = now_ / 1000 * (1'000'000 + plan_.store_rate_ppm) / 1'000'000;
+  return StoreTime(Micros(epoch_us + stepped_us_ + passed_us));
+}
+
+// Rounded up: a lease ends no earlier than this.
+Time Server::when(StoreTime time) const {
+  const std::int64_t passed_us = time.time_since_epoch().count() - epoch_us - stepped_us_;
+  return passed_us * 1'000'000 / (1'000'000 + plan_.store_rate_ppm) * 1000;
+}
+
+std::size_t Server::lock_named(const LockName& name) const {
+  const auto found = std::find_if(plan_.locks.begin(), plan_.locks.end(),
+                                  [&](const LockPlan& lock) { return lock.name == name; });
+  return static_cast<std::size_t>(found - plan_.locks.begin());
+}
+
+LockOutcome Server::step(std::size_t lock, const LockCommand& command) {
+  const auto wall_us = static_cast<std::uint64_t>(clock().time_since_epoch().count());
+  messages.clear();
+  // The bugs of stores that keep a fence per name, or no floor for it.
+  const bool per_name = planted::is(planted::Bug::last_fence_forgotten);
+  const bool floorless = planted::is(planted::Bug::fence_counter_lost_on_restart);
+  model::FenceCounter of_name(last_of_name_[lock]);
+  Inside inside(clock(), floorless ? 0 : wall_us, per_name ? of_name : *fences_, subscribers_);
+  LockOutcome outcome = model::step(locks_[lock], command, inside);
+  if (per_name) last_of_name_[lock] = locks_[lock].idle() ? 0 : of_name.last();
+  messages = std::move(inside.messages);
+  return outcome;
+}
+
+Result<store::Reply> Server::apply(const store::Request& request, Time sent) {
+  messages.clear();
+  const auto& command = std::get<LockCommand>(request.command);
+  if (auto allowed = model::admissible(command); !allowed) {
+    return std::unexpected(std::move(allowed.error()));
+  }
+  const std::size_t lock = lock_named(request.name);
+  note_before(locks_[lock]);
+  LockOutcome outcome = step(lock, command);
+  note_outcome(lock, command, outcome, sent);
+  return store::Reply{clock(), std::move(outcome)};
+}
+
+Fence Server::force(std::size_t lock) {
+  note_before(locks_[lock]);
+  const LockCommand command{plan_.locks[lock].spec, model::ForceRelease{}};
+  const LockOutcome outcome = step(lock, command);
+  note_outcome(lock, command, outcome, 0);
+  const auto* forced = std::get_if<model::Forced>(&outcome);
+  return forced ? forced->fence : 0;
+}
+
+void Server::note_before(const LockState& state) {
+  held_before_.clear();
+  for (const model::Hold& hold : state.holds) {
+    if (hold.expires > clock()) held_before_.push_back({hold.owner, hold.request});
+  }
+}
+
+void Server::note_freed(const LockState& state, const LockCommand& command) {
+  const auto* release = std::get_if<model::Release>(&command.verb);
+  for (const Held& before : held_before_) {
+    std::int64_t of_owner = 0;
+    bool still_there = false;
+    for (const model::Hold& hold : state.holds) {
+      if (hold.owner != before.owner) continue;
+      // The same step may have served the owner anew.
+      const auto was_there = [&hold](const Held& each) {
+        return each.request == hold.request && each.owner == hold.owner;
+      };
+      if (std::ranges::any_of(held_before_, was_there)) ++of_owner;
+      still_there = still_there || hold.request == before.request;
+    }
+    // A release whose own lease is still there has left a part of it behind.
+    const bool left_behind = release && still_there && !release->only_unconfirmed &&
+                             before.request == release->request && before.owner == release->owner;
+    if (still_there && !left_behind) continue;
+    Event& event = recorder_.add(What::freed, recorder_.op_of(before.request));
+    event.by = release ? recorder_.op_of(release->request) : 0;
+    event.number = of_owner;
+  }
+}
+
+void Server::note_held(const LockState& state, const OwnerId& owner, model::RequestId request,
+                       Time sent) {
+  const OpId op = recorder_.op_of(request);
+  const auto hold = std::find_if(state.holds.begin(), state.holds.end(), [&](const auto& each) {
+    return each.request == request && each.owner == owner;
+  });
+  if (op == 0 || hold == state.holds.end()) return;
+  const Attempt& attempt = recorder_.history.attempt(op);
+  if (last_grant_.size() < op) last_grant_.resize(op + 64);
+  Grant& last = last_grant_[op - 1];
+  if (last.since != hold->since) last = {hold->fence, hold->since};
+  // A lease that was converted has another fence than its attempt was told; its story is told by
+  // the clients alone.
+  const bool converted = state.spec.kind == Kind::read_write && last.fence != hold->fence;
+  if (converted || hold->permits != attempt.permits) return;
+  Event event{.at = now_, .until = when(hold->expires), .since = sent, .fence = hold->fence};
+  event.op = op;
+  event.what = What::held;
+  event.process = attempt.process;
+  held_now_.emplace_back(hold - state.holds.begin(), event);
+}
+
+void Server::note_outcome(std::size_t lock, const LockCommand& command, const LockOutcome& outcome,
+                          Time sent) {
+  const LockState& state = locks_[lock];
+  note_freed(state, command);
+  held_now_.clear();
+  const bool granted = std::holds_alternative<model::Granted>(outcome);
+  const bool refused = std::holds_alternative<model::Busy>(outcome) ||
+                       std::holds_alternative<model::Queued>(outcome);
+  if (const auto* renew = std::get_if<model::Renew>(&command.verb); renew && granted) {
+    note_held(state, renew->owner, renew->request, sent);
+  }
+  if (const auto* acquire = std::get_if<model::Acquire>(&command.verb)) {
+    if (acquire->converts == model::RequestId::any && granted) {
+      note_held(state, acquire->owner, acquire->request, sent);
+    }
+    const bool own_lease_in_the_way =
+        acquire->converts == model::RequestId::any && state.spec.kind != Kind::reentrant &&
+        std::any_of(state.holds.begin(), state.holds.end(),
+                    [&](const auto& hold) { return hold.owner == acquire->owner; });
+    if (refused && own_lease_in_the_way) {
+      recorder_.add(What::self_blocked, recorder_.op_of(acquire->request));
+    }
+  }
+  for (const model::Message& message : messages) {
+    if (!message.grant) continue;
+    ++recorder_.hand_overs;
+    note_held(state, message.owner, message.request, 0);
+  }
+  // One step may serve several; they stand in the order in which they were served.
+  std::ranges::stable_sort(held_now_, {}, &std::pair<std::ptrdiff_t, Event>::first);
+  for (const auto& [position, event] : held_now_) recorder_.history.events.push_back(event);
+}
+
+void Server::forget_everything() {
+  locks_.assign(plan_.locks.size(), {});
+  fences_ = std::make_unique<model::FenceCounter>();
+  copy_.reset();
+}
+
+void Server::keep_copy() { copy_ = Copy{locks_, fences_->last()}; }
+
+void Server::return_to_copy() {
+  locks_ = std::move(copy_->locks);
+  fences_ = std::make_unique<model::FenceCounter>(copy_->fence);
+  copy_.reset();
+}
+
+void Server::step_clock(Time by) { stepped_us_ += by / 1000; }
+
+}  // namespace holdfast::simulation

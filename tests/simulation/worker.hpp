@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "client/acquire.hpp"
+#include "client/held_lease.hpp"
+#include "simulation/world.hpp"
+
+#include <coroutine>
+
+namespace holdfast::simulation {
+
+// A user's thread: takes locks by the production client, works under them, gives them back, and
+// writes down what it was told.
+class Worker {
+ public:
+  Worker(World& world, Client& client, unsigned number);
+
+  void start();
+  // Whatever it naps for is over.
+  void wake_up();
+  bool is_done() const { return done_; }
+
+ private:
+  struct Held {
+    std::size_t lock = 0;
+    OpId op = 0;
+    OpId upgraded = 0;
+    bool exclusive = false;
+    std::shared_ptr<client::HeldLease> lease;
+    bool is_valid() const { return lease->remaining() > Micros::zero(); }
+  };
+  struct Ask {
+    Attempt attempt;
+    client::Wanted wanted;
+    client::Terms terms;
+    std::stop_token stop;
+  };
+
+  Task<bool> run();
+  Task<bool> once(std::size_t lock, unsigned depth);
+  Task<bool> acquire(std::size_t lock, Held& held);
+  Task<bool> use(Held& held, unsigned depth);
+  Task<bool> write(Held& held);
+  Task<bool> vary(Held& held, unsigned depth);
+  Task<bool> upgrade(Held& held);
+  Task<bool> downgrade(Held& held);
+  Task<bool> give_back(Held& held);
+
+  Ask ask_for(std::size_t lock);
+  std::stop_token maybe_cancelled();
+  void watch(Held& held);
+  void note_granted(OpId op, const Held& held);
+  void let_go(OpId op);
+  bool is_silent() const { return client_.is_gone(); }
+  bool is_over() const { return is_silent() || world_.is_calm(); }
+
+  bool lingers() { return !is_over() && world_.dice().one_in(8); }
+
+  void end_nap();
+
+  class Nap;
+  Nap nap(Time duration);
+
+  World& world_;
+  Client& client_;
+  const OwnerId reentrant_owner_;
+  const std::uint32_t reentrant_number_;
+  bool done_ = false;
+  runtime::TimerId alarm_{};
+  std::coroutine_handle<> napping_;
+};
+
+}  // namespace holdfast::simulation

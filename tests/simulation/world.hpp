@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "client/core.hpp"
+#include "simulation/network.hpp"
+#include "simulation/server.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace holdfast::simulation {
+
+class Worker;
+
+// What the locks protect. It refuses whoever comes with an older fence than it has seen.
+struct Resource {
+  std::int64_t value = 0;
+  Fence newest = 0;
+
+  bool admits(Fence fence) {
+    if (fence < newest) return false;
+    newest = fence;
+    return true;
+  }
+};
+
+// One process with the production client in it.
+struct Client {
+  history::ProcessId id = 0;
+  std::shared_ptr<Process> process;
+  std::shared_ptr<Line> line;
+  std::shared_ptr<client::Core> core;
+  std::vector<std::unique_ptr<Worker>> workers;
+
+  bool is_gone() const { return line->is_gone(); }
+};
+
+// A small world with one server, some processes and a network, all in one thread and in its own
+// time. One seed is one history.
+class World {
+ public:
+  explicit World(std::uint64_t seed);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  // Runs the whole history. False if a client went on for ever after its end.
+  bool run();
+
+  Time now() const { return now_; }
+  const Plan& plan() const { return plan_; }
+  Dice& dice() { return dice_; }
+  Recorder& recorder() { return recorder_; }
+  Resource& resource(std::size_t lock) { return resources_[lock]; }
+  bool is_calm() const { return calm_; }
+
+ private:
+  void start_process();
+  bool turn(Time limit);
+  void trouble();
+  void trouble_a_client();
+  void trouble_the_server();
+  void force_something();
+  void fail_over();
+  void calm_down();
+  bool everybody_is_done() const;
+  bool drain();
+  Client* somebody();
+
+  Time now_ = 0;
+  Dice dice_;
+  Plan plan_;
+  Recorder recorder_;
+  Network network_;
+  Server server_;
+  std::vector<Resource> resources_;
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::vector<std::pair<Process*, Client*>> alive_;
+  Time stepped_back_ = 0;
+  bool calm_ = false;
+};
+
+}  // namespace holdfast::simulation

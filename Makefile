@@ -3,15 +3,17 @@
 
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
+SEED ?= 1
+SEEDS ?= 1
 
 sources = $(shell find include src tests examples bench fuzz cmake -name '*.[ch]pp' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test model bench asan tsan clang tidy format format-check install clean
+.PHONY: help run test simulate simulate-long simulate-compilers model bench asan tsan clang tidy format format-check install clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
-	  awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
+	  awk -F '\t' '{ printf "  make %-19s %s\n", $$1, $$2 }'
 
 run: ## Build the release and take the guided tour
 	@tools/install_packages build test bench
@@ -22,6 +24,21 @@ test: ## Build with assertions and run every test
 	@tools/install_packages build test model
 	@$(call build,dev)
 	ctest --preset dev --parallel $(JOBS)
+
+simulate: ## Replay a bad day: SEED=n, or many: SEED=n SEEDS=m
+	@tools/install_packages build test bench
+	@$(call build,release,simulate)
+	build/release/tests/simulation/simulate --seed $(SEED) --seeds $(SEEDS) --jobs $(JOBS)
+
+simulate-long: ## Run five million bad days, about 40 minutes on two cores
+	@$(MAKE) --no-print-directory simulate SEED=1 SEEDS=5000000
+
+simulate-compilers: ## Compare the traces of g++ and clang
+	@tools/install_packages build test bench tidy
+	@$(call build,release,simulate)
+	@$(call build,clang,simulate)
+	tests/simulation/same_traces_test build/release/tests/simulation/simulate \
+	  build/clang/tests/simulation/simulate 1000
 
 model: ## Check the protocol by an exhaustive search of its model
 	@tools/install_packages model

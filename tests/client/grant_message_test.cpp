@@ -160,6 +160,18 @@ TEST_F(GrantMessage, that_comes_after_the_lease_was_detached_does_not_take_it_aw
   EXPECT_EQ(store->state.holds.size(), 1U);
 }
 
+TEST_F(GrantMessage, that_comes_after_the_lease_was_lost_is_given_back) {
+  let_the_holder_leave();
+  runtime->advance(1500ms);
+  ASSERT_TRUE(waiting.result().has_value()) << "by the back-stop";
+  store->state = {};
+  runtime->advance(10s);
+  ASSERT_FALSE(waiting.result()->valid());
+  store->deliver(message());
+  runtime->run();
+  EXPECT_EQ(store->given_back, 1U);
+}
+
 TEST_F(GrantMessage, that_comes_after_the_release_changes_nothing) {
   let_the_holder_leave();
   runtime->advance(1500ms);

@@ -20,6 +20,19 @@ class Lost : public ClientTest {
   }
 };
 
+// An operator ended it, and a late copy of its request gave it back with a newer fence.
+TEST_F(Lost, is_a_lease_that_ended_and_was_given_anew_behind_its_back) {
+  const auto lease = hold(mine, "orders", {.ttl = 3s});
+  const auto asked = mine.line->history(Verb::acquire).at(0);
+  value_of(other.api.force_release("orders", "a test"));
+  mine.line->send_again(asked);
+  ASSERT_EQ(holders("orders"), 1U);
+  const auto lost = lease->lost();
+  advance(1100ms);
+  EXPECT_TRUE(lost.stop_requested());
+  lease->abandon();
+}
+
 TEST_F(Lost, rb_5_fires_by_the_local_clock_alone_and_before_the_store_would_grant_anybody_else) {
   for (const Duration ttl : {Duration(20ms), Duration(100ms), Duration(1s), Duration(30s)}) {
     const auto start = now();

@@ -156,6 +156,10 @@ INSTANTIATE_TEST_SUITE_P(Releases, BrokenHistory,
 INSTANTIATE_TEST_SUITE_P(
     Releases, ExcusedHistory,
     testing::ValuesIn(std::vector<Break>{
+        {"a_late_copy_of_the_request_had_given_it_a_lease_again", told_only,
+         both(released_what_the_next_has,
+              {{"", "209 held a fence=12 until=309 since=5"}, {"", "211 freed a by=a"}}),
+         Rule::released_once},
         {"the_clock_was_set_before_the_next_grant", told_only,
          both(released_what_the_next_has, {{"", "150 clock_stepped step=-500"}}),
          Rule::released_once},
@@ -216,6 +220,11 @@ INSTANTIATE_TEST_SUITE_P(Orphans, BrokenHistory,
 
 INSTANTIATE_TEST_SUITE_P(Orphans, ExcusedHistory,
                          testing::ValuesIn(std::vector<Break>{
+                             {"a_renewal_keeps_what_a_clock_set_back_has_made_longer",
+                              hand_over,
+                              {{"31 held a", "31 held a fence=10 until=4000 since=30"},
+                               {"", "20 clock_stepped step=-4000"}},
+                              Rule::orphans_vanish},
                              {"the_clock_was_set_back_by_that_much", told_only,
                               both(orphan, {{"", "260 clock_stepped step=-500"}}),
                               Rule::orphans_vanish},

@@ -87,6 +87,12 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Resource, ExcusedHistory,
     testing::ValuesIn(std::vector<Break>{
+        {"a_store_that_lost_its_data_and_was_set_back_gives_old_fences_again",
+         hand_over,
+         {{"64 wrote c", "64 wrote c fence=12 value=2"},
+          {"", "57 clock_stepped step=-500"},
+          {"", "58 data_lost"}},
+         Rule::nothing_lost},
         {"an_older_fence_that_was_refused",
          hand_over,
          {{"", "56 wrote a fence=10 value=3 refused"}},

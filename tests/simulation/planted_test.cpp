@@ -9,7 +9,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <iostream>
+#include <iterator>
 #include <string>
 
 namespace holdfast::simulation {
@@ -39,6 +41,16 @@ TEST_P(Planted, is_found) {
 
 INSTANTIATE_TEST_SUITE_P(every_bug, Planted, testing::ValuesIn(planted::bugs()),
                          [](const auto& info) { return std::string(info.param.name); });
+
+TEST(PlantedBugs, are_all_in_the_table_of_the_documentation) {
+  std::ifstream page(HOLDFAST_TESTING_PAGE);
+  ASSERT_TRUE(page.is_open()) << HOLDFAST_TESTING_PAGE;
+  const std::string text{std::istreambuf_iterator<char>(page), {}};
+  for (const auto& bug : planted::bugs()) {
+    const std::string row = "| `" + std::string(bug.name) + "` | " + std::string(bug.title);
+    EXPECT_NE(text.find(row), std::string::npos) << bug.name;
+  }
+}
 
 TEST(PlantedBugs, are_enough) { EXPECT_GE(planted::bugs().size(), wanted_bugs); }
 

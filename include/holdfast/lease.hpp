@@ -65,8 +65,8 @@ class Lease {
 
   // Read-write locks only. Upgrade turns a shared lease into an exclusive one, waiting up to `wait`
   // for the other readers; the shared lease is kept meanwhile and on failure. Only one holder may
-  // wait for an upgrade: a second gets busy at once, since both would wait for ever. The fence
-  // grows. Downgrade never waits and keeps the fence.
+  // wait for an upgrade: a second gets busy at once, since both would wait for ever; where a store
+  // cannot queue, nobody waits. The fence grows. Downgrade never waits and keeps the fence.
   Result<void> upgrade(Duration wait = {}, std::stop_token stop = {});
   Result<void> downgrade();
 

@@ -58,7 +58,8 @@ std::stop_token HeldLease::lost() {
 void HeldLease::on_lost(std::function<void(const Error&)> callback) {
   std::unique_lock lock(mutex_);
   if (!loss_) {
-    on_lost_ = std::move(callback);
+    on_lost_.swap(callback);
+    lock.unlock();  // before what was there goes away: it may hold whatever the user put into it
     return;
   }
   lock.unlock();
@@ -104,10 +105,10 @@ void HeldLease::tick() {
   if (ttl) runtime::spawn(renew(*ttl, deadline));
 }
 
-// Only an upgrade changes the fence of a lease, and only we ask for one.
-bool HeldLease::is_the_same_lease(Fence fence) const {
-  const bool may_have_changed = converting_ || may_be_upgraded_;
-  return fence == newest_fence_ || may_have_changed || identity_.request == model::RequestId::any;
+// Only an upgrade changes the fence of a lease. An older answer may come after a newer one.
+bool HeldLease::is_the_same_lease(Fence sent_with, Fence fence) const {
+  const bool is_known = fence >= sent_with && fence <= newest_fence_;
+  return is_known || was_converted_ || identity_.request == model::RequestId::any;
 }
 
 // "Not yours" ends the lease at once; "no answer" only counts as a failure, and the lease goes on
@@ -116,6 +117,9 @@ Task<Result<void>> HeldLease::renew(Micros ttl, LocalTime deadline) {
   const auto self = shared_from_this();
   model::LockCommand command{identity_.spec, model::Renew{identity_.owner, identity_.request, ttl}};
   const LocalTime before_send = now();
+  std::unique_lock lock(mutex_);
+  const Fence sent_with = newest_fence_;
+  lock.unlock();
   auto renewing = core_->store().apply(ask(std::move(command), deadline));
   const Result<Reply> reply = co_await std::move(renewing);
   const auto* outcome = reply ? &std::get<model::LockOutcome>(reply->outcome) : nullptr;
@@ -126,8 +130,8 @@ Task<Result<void>> HeldLease::renew(Micros ttl, LocalTime deadline) {
     lose(error);
     co_return std::unexpected(std::move(error));
   }
-  std::unique_lock lock(mutex_);
-  if (granted && !is_the_same_lease(granted->fence)) {
+  lock.lock();
+  if (granted && !is_the_same_lease(sent_with, granted->fence)) {
     lock.unlock();
     Error error{Errc::lost,
                 fmt::format("'{}' ended, and was given anew by a late copy of a request",
@@ -135,17 +139,28 @@ Task<Result<void>> HeldLease::renew(Micros ttl, LocalTime deadline) {
     lose(error);
     co_return std::unexpected(std::move(error));
   }
-  if (granted) {
+  if (granted)
     plan_.renewed(before_send, granted->remaining);
-    newest_fence_ = std::max(newest_fence_, granted->fence);
-  } else
+  else
     plan_.failed(now(), core_->runtime().random());
   if (state_ == State::held) arm();
-  const bool undo = granted && may_be_upgraded_ && !converting_;
+  const bool undo = granted && must_be_undone(granted->fence);
   lock.unlock();
-  if (undo) runtime::spawn(back_to_shared());
+  if (undo) runtime::spawn(undo_upgrade());
   if (granted) co_return Result<void>{};
   co_return std::unexpected(reply.error());
+}
+
+// A newer fence than we know of is that of an upgrade which was given up, and came through after
+// all. Nobody else converts the lease until it is undone.
+bool HeldLease::must_be_undone(Fence fence) {
+  const bool upgraded_behind_our_back =
+      was_converted_ && fence > newest_fence_ && !exclusive_ && !converting_;
+  newest_fence_ = std::max(newest_fence_, fence);
+  may_be_upgraded_ = may_be_upgraded_ || upgraded_behind_our_back;
+  if (!may_be_upgraded_ || converting_ || state_ != State::held) return false;
+  converting_ = true;
+  return true;
 }
 
 void HeldLease::lose(Error error) {
@@ -168,12 +183,14 @@ void HeldLease::lose(Error error) {
 }
 
 bool HeldLease::end() {
+  // Both go away after the lock: they may call back.
   std::shared_ptr<store::Listening> ear;
+  std::function<void(const Error&)> callback;
   const std::lock_guard lock(mutex_);
   if (state_ == State::ended) return false;
   state_ = State::ended;
   ear.swap(ear_);
-  on_lost_ = nullptr;
+  callback.swap(on_lost_);
   if (timer_ != runtime::TimerId::none) core_->runtime().cancel(timer_);
   timer_ = runtime::TimerId::none;
   return true;

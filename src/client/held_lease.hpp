@@ -56,12 +56,15 @@ class HeldLease : public std::enable_shared_from_this<HeldLease> {
   void tick();
   bool end();  // true if it had not ended before
   void lose(Error error);
-  Error why_not_held() const;                 // with mutex_ held
-  bool is_the_same_lease(Fence fence) const;  // with mutex_ held
+  Error why_not_held() const;  // with mutex_ held
+  // With mutex_ held.
+  bool is_the_same_lease(Fence sent_with, Fence fence) const;
+  bool must_be_undone(Fence fence);  // then converting_ is set
   Task<Result<void>> renew(Micros ttl, LocalTime deadline);
   Task<Result<void>> ask_for(std::uint32_t permits, Micros wait, std::stop_token stop);
   Task<Result<void>> learn_fence();
   Task<Result<void>> back_to_shared();
+  Task<Result<void>> undo_upgrade();
 
   const std::shared_ptr<Core> core_;
   const Identity identity_;
@@ -75,6 +78,7 @@ class HeldLease : public std::enable_shared_from_this<HeldLease> {
   Fence newest_fence_;            // that the store told; newer than fence_ after a failed upgrade
   bool exclusive_;                // surely: the store said so, and nobody asked for less since
   bool converting_ = false;       // one upgrade or downgrade at a time
+  bool was_converted_ = false;    // somebody asked for it, whatever came of it
   bool may_be_upgraded_ = false;  // an upgrade that was given up could not be undone yet
   RenewalPlan plan_;
   runtime::TimerId timer_{};

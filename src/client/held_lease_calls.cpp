@@ -113,15 +113,15 @@ Task<Result<void>> HeldLease::ask_for(std::uint32_t permits, Micros wait, std::s
 // A renewal tells the fence that the lease has by now.
 Task<Result<void>> HeldLease::learn_fence() {
   const auto self = shared_from_this();
-  std::optional<Micros> ttl;
+  Micros ttl{};
   {
     const std::lock_guard lock(mutex_);
     if (state_ != State::held) co_return std::unexpected(why_not_held());
-    ttl = plan_.ttl_to_ask(now());
-    if (ttl) plan_.sent();
+    // A renewal never shortens, so that the smallest one does when max_hold is near.
+    ttl = plan_.ttl_to_ask(now()).value_or(min_ttl);
+    plan_.sent();
   }
-  if (!ttl) co_return fail(Errc::timed_out, "max_hold is over");
-  auto renewing = renew(*ttl, now() + command_timeout);
+  auto renewing = renew(ttl, now() + command_timeout);
   co_return co_await std::move(renewing);
 }
 
@@ -134,6 +134,16 @@ Task<Result<void>> HeldLease::back_to_shared() {
   Result<void> undone = co_await std::move(undoing);
   const std::lock_guard lock(mutex_);
   may_be_upgraded_ = !undone;
+  co_return undone;
+}
+
+// In the background: whoever started it has set converting_.
+Task<Result<void>> HeldLease::undo_upgrade() {
+  const auto self = shared_from_this();
+  auto undoing = back_to_shared();
+  Result<void> undone = co_await std::move(undoing);
+  const std::lock_guard lock(mutex_);
+  converting_ = false;
   co_return undone;
 }
 
@@ -156,11 +166,19 @@ Task<Result<void>> HeldLease::convert(std::uint32_t permits, Micros wait, std::s
                                              identity_.name.str()));
     }
     converting_ = true;
+    was_converted_ = true;
     exclusive_ = false;
   }
   auto asking = ask_for(permits, wait, std::move(stop));
   Result<void> converted = co_await std::move(asking);
   const Errc code = converted ? Errc{} : converted.error().code;
+  if (!upgrades && code == Errc::busy) {
+    // An upgrade that we took for failed has changed the fence.
+    auto learning = learn_fence();
+    co_await std::move(learning);
+    auto again = ask_for(permits, wait, {});
+    converted = co_await std::move(again);
+  }
   if (upgrades && !converted && code != Errc::busy && code != Errc::lost) {
     auto learning = learn_fence();
     co_await std::move(learning);

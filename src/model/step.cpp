@@ -133,7 +133,17 @@ LockOutcome join_queue(LockState& state, const Acquire& wanted, World& world) {
   return queued(state, wanted, world.now());
 }
 
+// A lease is converted by one request at a time, so that another one that waits is left over.
+void drop_upgrader(LockState& state, const Acquire& wanted) {
+  const auto upgrader = state.queue.find(upgrader_place);
+  if (upgrader == state.queue.end() || upgrader->second.request == wanted.request) return;
+  const Waiter& waiter = upgrader->second;
+  if (waiter.owner == wanted.owner && waiter.converts == wanted.converts)
+    state.queue.erase(upgrader);
+}
+
 LockOutcome upgrade_or_wait(LockState& state, const Acquire& wanted, World& world) {
+  drop_upgrader(state, wanted);
   const auto upgrader = state.queue.find(upgrader_place);
   const bool another_waits =
       upgrader != state.queue.end() &&
@@ -150,17 +160,22 @@ LockOutcome upgrade_or_wait(LockState& state, const Acquire& wanted, World& worl
 LockOutcome convert(LockState& state, const Acquire& wanted, World& world) {
   Hold* hold = find_hold(state, wanted.owner, wanted.converts);
   if (!hold) return not_yours(state);
-  hold->claimed = false;
+  if (wanted.permits != all_permits) drop_upgrader(state, wanted);
   if (hold->permits == wanted.permits) {
-    // A caller that knows of this upgrade has asked to end it, and that may still be on its way: the
-    // new fence makes it a late copy.
+    hold->claimed = false;
+    // A caller that knows of this upgrade has asked to end it, and that may still be on its way:
+    // the new fence makes it a late copy.
     const bool anew = wanted.permits == all_permits && wanted.known == hold->fence;
-    if (anew) hold->fence = world.mint();
+    if (anew) {
+      hold->fence = world.mint();
+      extend(*hold, wanted.ttl, world.now());
+    }
     return granted(*hold, world.now());
   }
   if (wanted.known != 0 && wanted.known != hold->fence) {
     return refused(Errc::busy, "the lease was converted meanwhile");
   }
+  hold->claimed = false;
   if (wanted.permits == all_permits) return upgrade_or_wait(state, wanted, world);
   hold->permits = wanted.permits;
   return granted(*hold, world.now());

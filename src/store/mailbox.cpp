@@ -24,12 +24,16 @@ class Ear {
  public:
   explicit Ear(std::shared_ptr<runtime::Runtime> runtime) : event_(std::move(runtime)) {}
 
-  void grant(const LockName& name, const model::Message& message) {
+  // False if nobody listens any more.
+  bool grant(const LockName& name, const model::Message& message) {
     {
       const std::lock_guard lock(mutex_);
+      if (closed_) return false;
       unread_.emplace(name, message.owner);
+      pending_ = Notice{Notice::Reason::granted, *message.grant};
     }
-    tell({Notice::Reason::granted, *message.grant});
+    event_.notify();
+    return true;
   }
 
   void tell(Notice notice) {
@@ -48,15 +52,18 @@ class Ear {
 
   std::optional<Notice> take() {
     const std::lock_guard lock(mutex_);
-    unread_.reset();
-    if (pending_) return std::exchange(pending_, std::nullopt);
+    if (pending_) {
+      unread_.reset();
+      return std::exchange(pending_, std::nullopt);
+    }
     if (std::exchange(poked_, false)) return Notice{Notice::Reason::poked, {}};
     return std::nullopt;
   }
 
   // The grant that nobody will read, if there is one.
-  std::optional<Grantee> unread() {
+  std::optional<Grantee> close() {
     const std::lock_guard lock(mutex_);
+    closed_ = true;
     return std::exchange(unread_, std::nullopt);
   }
 
@@ -67,6 +74,7 @@ class Ear {
   std::mutex mutex_;
   std::optional<Notice> pending_;
   std::optional<Grantee> unread_;
+  bool closed_ = false;
   bool poked_ = false;
 };
 
@@ -125,7 +133,7 @@ class MailboxListening final : public Listening {
       if (found != shared_->ears.end() && found->second == ear_) shared_->ears.erase(found);
     }
     // A grant that came while its waiter was giving up would block the lock until it lapses.
-    if (auto to = ear_->unread()) Shared::give_back(shared_, std::move(*to), request_);
+    if (auto to = ear_->close()) Shared::give_back(shared_, std::move(*to), request_);
   }
 
   model::ProcessId process() const override { return process_; }
@@ -162,8 +170,8 @@ bool Mailbox::hears(model::RequestId request) const { return shared_->find(reque
 
 void Mailbox::deliver(const LockName& name, const model::Message& message) {
   const auto ear = shared_->find(message.request);
-  if (ear && message.grant) return ear->grant(name, message);
-  if (ear) return ear->tell({Notice::Reason::hint, {}});
+  if (ear && message.grant && ear->grant(name, message)) return;
+  if (ear && !message.grant) return ear->tell({Notice::Reason::hint, {}});
   // A waiter that is here no more, but still in the queue, would keep others waiting for ever.
   Shared::give_back(shared_, {name, message.owner}, message.request);
 }

@@ -144,6 +144,28 @@ TEST_F(Upgrade, given_up_while_the_store_was_away_ends_shared_when_it_is_back) {
   lease->abandon();
 }
 
+// The undo of an older, failed upgrade must not end a newer one.
+TEST_F(Upgrade, that_succeeds_is_not_undone_by_the_clean_up_of_one_that_failed) {
+  const auto lease = hold_shared(mine, "page", {.ttl = 6s});
+  mine.line->script(Verb::acquire, Fault::lose_reply());
+  mine.line->script(Verb::acquire, Fault::refuse());
+  auto failing = upgrade(lease, 0s);
+  advance(client::command_timeout);
+  ASSERT_EQ(error_of(failing.result()), Errc::outcome_unknown);
+  // The next renewal begins to undo it, and gets no answer for a while.
+  mine.line->script(Verb::acquire, Fault::lose_request());
+  advance(2s);
+  auto meanwhile = upgrade(lease, 0s);
+  EXPECT_EQ(error_of(meanwhile.result()), Errc::busy) << "it is being converted already";
+  advance(1s);
+  auto upgrading = upgrade(lease, 0s);
+  EXPECT_TRUE(upgrading.result().has_value());
+  advance(10s);
+  EXPECT_FALSE(is_shared());
+  EXPECT_GT(lease->remaining(), 0us);
+  lease->abandon();
+}
+
 TEST_F(Upgrade, of_a_lease_that_is_exclusive_already_asks_nobody_and_never_ends_shared) {
   const auto lease = hold(mine, "page", model::LockSpec::read_write(), all_permits, {.ttl = 30s});
   std::stop_source stopped;

@@ -26,8 +26,6 @@ INSTANTIATE_TEST_SUITE_P(
          both(passed_over, {{"10 asked b", "10 asked b fifo waits process=p2 give_up=400"},
                             {"", "400 failed b detail=timed_out"}}),
          rule},
-        {"the_first_is_cancelled_long_after_it_was_overtaken", line,
-         both(passed_over, {{"", "4000 failed b detail=cancelled"}}), rule},
         {"a_fault_of_another_process_excuses_nothing", line,
          both(swapped, {{"", "15 unreachable process=p3 until=60"}}), rule},
         {"a_fault_after_the_grant_excuses_nothing", line,
@@ -91,6 +89,8 @@ INSTANTIATE_TEST_SUITE_P(
 INSTANTIATE_TEST_SUITE_P(
     Line, ExcusedHistory,
     testing::ValuesIn(std::vector<Break>{
+        {"the_first_was_cancelled_and_said_so_much_later", line,
+         both(passed_over, {{"", "4000 failed b detail=cancelled"}}), rule},
         {"the_first_could_not_be_reached", line,
          both(swapped, {{"", "15 unreachable process=p2 until=60"}}), rule},
         {"the_first_was_stopped_for_a_while", line,

@@ -45,6 +45,16 @@ void check_service(Notes& notes, OpId id, const Event& calm) {
   const Time latest = later(from, patience);
   if (latest > notes.ended) return;
   const Index answer = std::min(op.granted, op.failed);
+  if (answer == op.failed && answer != none) {
+    const Event& failed = notes.event(answer);
+    const bool gave_up = failed.at >= attempt.give_up || failed.detail == Detail::cancelled;
+    const bool was_refused = attempt.converts != 0;  // a second upgrader, or a lease that was lost
+    if (failed.at > calm.at && failed.at <= latest && !gave_up && !was_refused) {
+      notes.report({Rule::everybody_served, answer, id, 0},
+                   "attempt {} waited without a fault, and failed at {} before it gave up", id,
+                   at(failed.at));
+    }
+  }
   if (answer != none && notes.event(answer).at <= latest) return;
   if (answer != none && notes.event(answer).detail == Detail::timed_out &&
       attempt.give_up <= latest) {

@@ -80,6 +80,7 @@ bool keeps_its_fence(Notes& notes, const Moment& now) {
 
 void check_against_the_store(Notes& notes, const Moment& now) {
   if (now.op.held == none || now.attempt.converts != 0 || now.op.converted) return;
+  if (notes.disturbed(now.name, now.op.asked)) return;
   const std::uint64_t fence = now.event.fence;
   if (fence >= now.op.least_held_fence && fence <= now.op.held_fence) return;
   notes.report(now.breaks(Rule::fences_grow), "attempt {} was told fence {}, the store gave it {}",

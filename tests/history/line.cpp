@@ -11,8 +11,6 @@ namespace {
 
 // A claim that lapses takes the other waiters of its process with it, some time after the fault.
 constexpr Time claim_slack = second;
-// A cancelled wait leaves the queue before its caller hears of it.
-constexpr Time leaving = 3 * second;
 
 bool could_not_be_reached(const Notes& notes, const OpNote& op, const Attempt& attempt) {
   const Time since = later(notes.event(op.asked).at, -claim_slack);
@@ -20,12 +18,14 @@ bool could_not_be_reached(const Notes& notes, const OpNote& op, const Attempt& a
          notes.processes[0].fault_until >= since;
 }
 
+// Whoever was cancelled left the queue at a moment that nobody wrote down: its process may have been
+// stopped before it could say so, or have crashed.
 bool may_have_left(const Notes& notes, const OpNote& op, const Attempt& attempt, Time when) {
   if (attempt.give_up <= when) return true;
-  if (op.failed == none) return false;
-  const Event& failed = notes.event(op.failed);
-  return failed.detail != Detail::timed_out &&
-         failed.at <= later(when, std::max(attempt.ttl, leaving));
+  if (op.failed == none && op.granted == none) {
+    return notes.processes[attempt.process].crashed != for_ever;
+  }
+  return op.failed != none && notes.event(op.failed).detail != Detail::timed_out;
 }
 
 // Whether the one that is served now takes anything from the one that waits. With the store watched

@@ -145,9 +145,10 @@ void Line::note_answered(OpId renewed, OpId asked, Time sent, const Result<store
   const Watched* lease = renewed != 0 ? watched(renewed) : nullptr;
   if (!lease || !std::holds_alternative<model::Granted>(outcome)) return;
   // What the lease makes of it is known once the lease has heard it.
-  process_->post([this, renewed, sent] {
+  const Fence fence = std::get<model::Granted>(outcome).fence;
+  process_->post([this, renewed, sent, fence] {
     const Watched* heard = watched(renewed);
-    if (!heard || gone_) return;
+    if (!heard || gone_ || heard->lease->remaining() <= Micros::zero()) return;
     const Time now = process_->from_local(process_->now());
     const Time until = now + std::chrono::nanoseconds(heard->lease->remaining()).count();
     for (const OpId op : {heard->op, heard->upgraded}) {
@@ -155,6 +156,7 @@ void Line::note_answered(OpId renewed, OpId asked, Time sent, const Result<store
       Event& event = recorder_.add(What::renewed, op);
       event.since = sent;
       event.until = until;
+      event.fence = fence;
     }
   });
 }

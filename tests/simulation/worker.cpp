@@ -321,6 +321,7 @@ Task<bool> Worker::give_back(Held& held) {
   client_.line->unwatch(held.op);
   if (world_.dice().one_in(8)) {
     held.lease->abandon();
+    if (!is_silent()) world_.recorder().add(What::released, held.op).detail = Detail::other;
     co_return true;
   }
   auto releasing = held.lease->release();

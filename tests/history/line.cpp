@@ -12,14 +12,24 @@ namespace {
 // A claim that lapses takes the other waiters of its process with it, some time after the fault.
 constexpr Time claim_slack = second;
 
+// A store that returned to an older state has waiters in its queue that hold the lock by now, or
+// have left. They are handed the lock before those who came later, and do not take it.
+constexpr Time ghosts_wait = 10 * second;
+
+bool may_stand_behind_ghosts(const Notes& notes, const OpNote& op, const Attempt& attempt) {
+  if (notes.data_lost < 0) return false;
+  const Time lost = notes.event(static_cast<Index>(notes.data_lost)).at;
+  return notes.event(op.asked).at <= later(lost, later(ghosts_wait, times(attempt.ttl, 3)));
+}
+
 bool could_not_be_reached(const Notes& notes, const OpNote& op, const Attempt& attempt) {
   const Time since = later(notes.event(op.asked).at, -claim_slack);
   return notes.processes[attempt.process].fault_until >= since ||
          notes.processes[0].fault_until >= since;
 }
 
-// Whoever was cancelled left the queue at a moment that nobody wrote down: its process may have been
-// stopped before it could say so, or have crashed.
+// Whoever was cancelled left the queue at a moment that nobody wrote down: its process may have
+// been stopped before it could say so, or have crashed.
 bool may_have_left(const Notes& notes, const OpNote& op, const Attempt& attempt, Time when) {
   if (attempt.give_up <= when) return true;
   if (op.failed == none && op.granted == none) {
@@ -45,6 +55,7 @@ bool is_overtaken(const Notes& notes, const Moment& now, OpId id) {
   const bool together = op.first_held != none && notes.event(op.first_held).at == now.event.at;
   return is_before && !together && takes_from(now, attempt) &&
          !could_not_be_reached(notes, op, attempt) &&
+         !may_stand_behind_ghosts(notes, op, attempt) &&
          !may_have_left(notes, op, attempt, now.event.at);
 }
 

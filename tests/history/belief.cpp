@@ -54,7 +54,7 @@ class Look {
     const OpNote& op = notes_.ops[id];
     return id != now_.event.op && is_believed(op, when_) &&
            !count_once(notes_, id, now_.event.op) &&
-           !notes_.disturbed(now_.name, std::min(op.asked, now_.op.asked));
+           !notes_.disturbed(now_.name, std::min(notes_.began(op), notes_.began(now_.op)));
   }
 
   bool may_count_with_another(OpId id) const {
@@ -105,7 +105,7 @@ void supersede(Notes& notes, const Moment& now, OpId id) {
   const bool conflict = together > now.attempt.capacity;
   const bool is_later = notes.first_of(now.op).lease_fence > notes.first_of(op).lease_fence;
   if (!conflict || !is_later) return;
-  if (notes.disturbed(now.name, std::min(op.asked, now.op.asked))) return;
+  if (notes.disturbed(now.name, std::min(notes.began(op), notes.began(now.op)))) return;
   op.superseded = now.index;
   op.superseded_by = now.event.op;
   op.had_ended = !is_believed(op, now.event.at);

@@ -23,7 +23,7 @@ void raise(const Notes& notes, Marks& marks, std::uint64_t fence, const Moment& 
     marks.since_loss = {};
     marks.loss = notes.data_lost;
   }
-  if (static_cast<std::int64_t>(now.op.asked) > notes.data_lost) {
+  if (static_cast<std::int64_t>(notes.began(now.op)) > notes.data_lost) {
     marks.since_loss.raise(fence, now.event.op);
   }
 }
@@ -57,7 +57,7 @@ Sharing share(Notes& notes, const Moment& now, Time entered) {
     note.shared = true;
     return Sharing::re_entry;
   }
-  const Index first = std::min(notes.ops[before.op].asked, now.op.asked);
+  const Index first = std::min(notes.began(notes.ops[before.op]), notes.began(now.op));
   if (notes.was_set_back && notes.data_lost > static_cast<std::int64_t>(first)) {
     return Sharing::alone;
   }
@@ -115,7 +115,8 @@ bool on_granted(Notes& notes, const Moment& now) {
                  "attempt {} got fence {}, but {} had got {} before it was asked for", now.event.op,
                  fence, floor.op, floor.fence);
   }
-  if (now.attempt.converts != 0 && fence < notes.first_of(now.op).lease_fence) {
+  const bool disturbed = notes.disturbed(now.name, notes.began(now.op));
+  if (now.attempt.converts != 0 && !disturbed && fence < notes.first_of(now.op).lease_fence) {
     notes.report(now.breaks(Rule::fences_grow, now.attempt.converts),
                  "attempt {} converted a lease with fence {} and got {}", now.event.op,
                  notes.first_of(now.op).lease_fence, fence);

@@ -13,8 +13,8 @@ bool was_let_go(const Moment& now) { return now.op.releasing < now.index; }
 // Whether another was granted the lock meanwhile, and nothing excuses what this one still does.
 bool is_superseded(const Notes& notes, const Moment& now) {
   if (now.op.superseded >= now.index) return false;
-  const Index asked = std::min(now.op.asked, notes.ops[now.op.superseded_by].asked);
-  return !notes.disturbed(now.name, asked);
+  const Index began = std::min(notes.began(now.op), notes.began(notes.ops[now.op.superseded_by]));
+  return !notes.disturbed(now.name, began);
 }
 
 bool may_have_several(const Attempt& attempt) {

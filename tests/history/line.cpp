@@ -17,9 +17,11 @@ constexpr Time claim_slack = second;
 constexpr Time ghosts_wait = 10 * second;
 
 bool may_stand_behind_ghosts(const Notes& notes, const OpNote& op, const Attempt& attempt) {
-  if (notes.data_lost < 0) return false;
-  const Time lost = notes.event(static_cast<Index>(notes.data_lost)).at;
-  return notes.event(op.asked).at <= later(lost, later(ghosts_wait, times(attempt.ttl, 3)));
+  // A clock that was set back makes such a claim last longer.
+  const std::int64_t last = std::max(notes.data_lost, notes.stepped);
+  if (last < 0) return false;
+  const Time longest = later(later(ghosts_wait, times(attempt.ttl, 3)), notes.set_back);
+  return notes.event(op.asked).at <= later(notes.event(static_cast<Index>(last)).at, longest);
 }
 
 bool could_not_be_reached(const Notes& notes, const OpNote& op, const Attempt& attempt) {

@@ -156,6 +156,8 @@ struct Notes {
   const Attempt& attempt(OpId op) const { return history->attempt(op); }
   bool share_a_lease(OpId a, OpId b) const { return ops[a].lease == ops[b].lease; }
   OpNote& first_of(const OpNote& op) { return ops[op.lease]; }
+  // When the lease that it is about was asked for: a conversion lives on what was told before.
+  Index began(const OpNote& op) const { return std::min(op.asked, ops[op.lease].asked); }
 
   // Whether the store lost data, its clock was set or the name was forced since that event: then
   // nothing is promised about who holds what.

@@ -233,7 +233,6 @@ void Network::stop(history::ProcessId process, Time until) {
 void Network::heal() {
   ++era_;
   faults_ = &no_faults;
-  server_up_at_ = std::min(server_up_at_, now_);
   for (history::ProcessId process = 1; process <= links_.size(); ++process) {
     Link& healed = link(process);
     if (healed.line->is_gone()) {

@@ -5,6 +5,7 @@
 #include "simulation/line.hpp"
 #include "simulation/server.hpp"
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -35,6 +36,7 @@ class Network final : public Carrier, public Subscribers {
   // The server is away; whoever is connected learns it at once or by waiting.
   void server_down(Time until);
   bool is_server_up() const { return server_up_at_ <= now_; }
+  Time server_away_for() const { return std::max<Time>(0, server_up_at_ - now_); }
   void stop(history::ProcessId process, Time until);
   // All is well from here on, and what was held up is gone.
   void heal();

@@ -59,8 +59,7 @@ bool World::run() {
   while (recorder_.grants < plan_.enough_grants && turn(limit)) {
   }
   calm_down();
-  const Time patience = 4 * plan_.ttl + stepped_back_;
-  const Time end = now_ + patience;
+  const Time end = now_ + 4 * plan_.ttl + stepped_back_ + network_.server_away_for();
   while (!everybody_is_done() && turn(end)) {
   }
   if (!everybody_is_done()) now_ = end;
@@ -181,7 +180,7 @@ void World::force_something() {
 void World::calm_down() {
   calm_ = true;
   network_.heal();
-  recorder_.add(What::calm, 0).until = now_ + stepped_back_;
+  recorder_.add(What::calm, 0).until = now_ + stepped_back_ + network_.server_away_for();
   for (const auto& [process, client] : alive_) {
     for (const auto& worker : client->workers) worker->wake_up();
   }

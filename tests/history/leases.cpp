@@ -124,7 +124,8 @@ void on_self_blocked(Notes& notes, const Moment& now) {
 void at_the_end(Notes& notes) {
   for (OpId id = 1; id < notes.ops.size(); ++id) {
     const OpNote& op = notes.ops[id];
-    if (op.last_held == none || op.done == for_ever) continue;
+    // What the store does with a lease that is being converted is not written down.
+    if (op.last_held == none || op.done == for_ever || op.converted) continue;
     const Event& held = notes.event(op.last_held);
     const bool was_freed = op.freed != none && op.freed > op.last_held;
     const Time gone = was_freed ? notes.event(op.freed).at : held.until;

@@ -33,8 +33,9 @@ void raise(const Notes& notes, Marks& marks, std::uint64_t fence, const Moment& 
 bool may_join_what_came_back(const Notes& notes, const Moment& now) {
   if (!now.attempt.reentrant || notes.data_lost < 0) return false;
   const Time lost = notes.event(static_cast<Index>(notes.data_lost)).at;
-  const Time longest = later(later(now.attempt.ttl, second), notes.set_back);
-  return now.event.at <= later(lost, later(longest, now.attempt.ttl / 50));
+  // Its holder, or a renewal that was on its way, may make it last.
+  const Time longest = later(later(times(now.attempt.ttl, 6), second), notes.set_back);
+  return now.event.at <= later(lost, longest);
 }
 
 // Whether nobody else has the fence, or one who may share it. Notes that this attempt has it.

@@ -178,7 +178,8 @@ void Server::note_outcome(std::size_t lock, const LockCommand& command, const Lo
     note_held(state, message.owner, message.request, 0);
   }
   // One step may serve several; they stand in the order in which they were served.
-  std::ranges::stable_sort(held_now_, {}, &std::pair<std::ptrdiff_t, Event>::first);
+  std::ranges::sort(held_now_, {},
+                    [](const auto& held) { return std::pair(held.first, held.second.since); });
   for (const auto& [position, event] : held_now_) recorder_.history.events.push_back(event);
 }
 

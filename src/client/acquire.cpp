@@ -140,8 +140,8 @@ Attempt::Verdict Attempt::judge(const model::LockOutcome& outcome) {
   if (const auto* busy = std::get_if<model::Busy>(&outcome)) {
     // Upgraders that ask again and again would each wait for the other's shared lease to end; only
     // a queue can tell the second one.
-    const bool upgrades = wanted_.converts != model::RequestId::any;
-    if (!waits() || queues() || upgrades) {
+    const bool converts = wanted_.converts != model::RequestId::any;
+    if (!waits() || queues() || converts) {
       return fail(Errc::busy, explain_busy(wanted_.name, *busy));
     }
     const Micros delay = runtime::next_delay({}, refusals_++, core_->runtime().random());

@@ -40,7 +40,6 @@ class Process final : public runtime::Runtime {
   void turn();
 
   void stop_until(Time until) { stopped_until_ = until; }
-  bool is_stopped() const { return stopped_until_ > world_now_; }
   Time stopped_until() const { return stopped_until_; }
 
   Time from_local(runtime::LocalTime time) const { return (time - origin_).count(); }

@@ -10,9 +10,11 @@ find_package(LMDB REQUIRED)
 find_package(fmt REQUIRED)
 find_package(spdlog REQUIRED)
 find_package(yaml-cpp REQUIRED)
+find_package(OpenSSL REQUIRED)
+find_package(Hiredis MODULE REQUIRED)
 
 set(HOLDFAST_LINKS
-  Boost::headers Boost::json Boost::url LMDB::LMDB spdlog::spdlog fmt::fmt yaml-cpp Threads::Threads)
+  Boost::headers Boost::json Boost::url LMDB::LMDB Hiredis::Hiredis OpenSSL::SSL spdlog::spdlog fmt::fmt yaml-cpp Threads::Threads)
 
 # Asio is compiled once, in src/runtime/asio_impl.cpp.
 set(HOLDFAST_DEFINITIONS

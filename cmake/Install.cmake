@@ -25,6 +25,7 @@ install(
   FILES
     "${CMAKE_CURRENT_BINARY_DIR}/holdfastConfig.cmake"
     "${CMAKE_CURRENT_BINARY_DIR}/holdfastConfigVersion.cmake"
+    cmake/FindHiredis.cmake
     cmake/FindLMDB.cmake
   DESTINATION "${holdfast_package_dir}")
 

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// One multiplexed connection to a server that speaks RESP: any number of callers, one socket,
+// automatic pipelining.
+#pragma once
+
+#include <holdfast/error.hpp>
+#include <holdfast/task.hpp>
+
+#include "net/resp/command.hpp"
+#include "net/resp/endpoint.hpp"
+#include "net/resp/reply.hpp"
+#include "runtime/runtime.hpp"
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+namespace holdfast::net::resp {
+
+using runtime::LocalTime;
+
+class Connection {
+ public:
+  struct Events {
+    // Logged in, and every command before it on an older connection has its end. Before the first
+    // queued command leaves, `greeting` (commands in RESP, may be empty) is sent; its replies are
+    // given to `greeted`. Both on the runtime's thread, for every new connection.
+    std::function<std::vector<std::string>()> greeting;
+    std::function<void(std::vector<Reply>)> greeted;
+    // The connection is gone. The next one is being made already.
+    std::function<void(const Error&)> dropped;
+  };
+
+  // Begins to connect, and goes on reconnecting (jittered back-off) until it is destroyed. The
+  // runtime must be a LoopRuntime; its thread owns the socket.
+  Connection(std::shared_ptr<runtime::Runtime> runtime, Endpoint endpoint, Events events = {});
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection();
+
+  // One command (or several, when `replies` says so: then the last reply is the answer), from any
+  // thread. While a connection is being made it waits for it; while the last attempt failed and
+  // the next one is not yet due it answers at once. Errors:
+  //   unavailable      surely nothing was sent: not connected, or `deadline` passed before that
+  //   cancelled        `stop` fired, and surely nothing was sent
+  //   outcome_unknown  sent, but no reply: the deadline passed, `stop` fired, or the connection
+  //                    broke. A late reply is thrown away and never given to another command.
+  Task<Result<Reply>> send(std::string command, LocalTime deadline, std::stop_token stop = {},
+                           unsigned replies = 1);
+
+  // Ends this connection and makes a new one: the server behind it is the wrong one.
+  void reconnect(Error why);
+  bool is_connected() const;
+  // Waits until logged in; the last error when `deadline` passes first.
+  Task<Result<void>> connected(LocalTime deadline);
+
+ private:
+  class Shared;
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace holdfast::net::resp

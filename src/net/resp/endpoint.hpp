@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace holdfast::net::resp {
+
+// Certificates are always verified, and so is the host's name.
+struct Tls {
+  std::string ca_file;      // empty: the system's authorities
+  std::string certificate;  // of this client, if the server asks for one
+  std::string private_key;
+  std::string server_name;  // for SNI and verification; empty: the host
+};
+
+// Where a server is and how to be let in.
+struct Endpoint {
+  std::string host = "127.0.0.1";  // name, IPv4 or IPv6 address
+  std::uint16_t port = 6379;
+  std::string unix_path;  // instead of host and port
+  std::optional<Tls> tls;
+
+  std::string user;      // empty: the default user
+  std::string password;  // empty: no AUTH
+  std::uint32_t database = 0;
+
+  std::chrono::microseconds connect_timeout = std::chrono::seconds(2);  // with TLS and login
+  // A connection whose oldest unanswered command is older than this is dropped.
+  std::chrono::microseconds command_timeout = std::chrono::milliseconds(450);
+
+  std::string describe() const;  // "redis.example:6379", "unix:/run/redis.sock": no secrets
+};
+
+}  // namespace holdfast::net::resp

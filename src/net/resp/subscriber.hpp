@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The connection for messages. It subscribes to a fixed set of channels, again after every
+// reconnect, and asks for a sign of life now and then: a dead one would otherwise be silent.
+#pragma once
+
+#include "net/resp/endpoint.hpp"
+#include "net/resp/reply.hpp"
+#include "runtime/runtime.hpp"
+
+#include <functional>
+#include <holdfast/error.hpp>
+#include <holdfast/task.hpp>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace holdfast::net::resp {
+
+class Subscriber {
+ public:
+  // All on the runtime's thread.
+  struct Events {
+    // A message; the payload is a string, or an array or nil for __redis__:invalidate.
+    std::function<void(std::string_view channel, const redisReply& payload)> message;
+    // Every channel is confirmed. `client_id` is the server's number of this connection, for
+    // CLIENT TRACKING … REDIRECT.
+    std::function<void(std::uint64_t client_id)> subscribed;
+    std::function<void(const Error&)> dropped;
+  };
+
+  Subscriber(std::shared_ptr<runtime::Runtime> runtime, Endpoint endpoint,
+             std::vector<std::string> channels, Events events);
+  Subscriber(const Subscriber&) = delete;
+  Subscriber& operator=(const Subscriber&) = delete;
+  ~Subscriber();
+
+  bool is_subscribed() const;
+  // Waits until every channel is confirmed; the last error when `deadline` passes first.
+  Task<Result<void>> subscribed(runtime::LocalTime deadline);
+
+ private:
+  class Shared;
+  std::shared_ptr<Shared> shared_;
+};
+
+}  // namespace holdfast::net::resp

@@ -1,0 +1,1 @@
+return step(force_release, tonumber(ARGV[1]))

@@ -1,0 +1,123 @@
+-- The moves that every command is made of: what time ends, who fits, and who is next. The same as
+-- src/model/queue.cpp, which is the definition.
+
+local function drop_waiters_of(process, caller)
+  for _, member in ipairs(waiter_ids()) do
+    local id = sub(member, 2)
+    local waiter = find_waiter(id)
+    if process_of(waiter.body) == process
+        and not (caller and id == caller.id and waiter.converts == caller.converts) then
+      remove_waiter(id)
+    end
+  end
+end
+
+local function drop_upgrade_without_its_hold()
+  local id, place, waiter = head()
+  if not id or place ~= 0 then return end
+  if not find_hold(waiter.converts .. sub(id, 17)) then remove_waiter(id) end
+end
+
+local function expire()
+  if waiting > 0 and queue_expires <= now then
+    for _, member in ipairs(waiter_ids()) do remove_waiter(sub(member, 2)) end
+  end
+  local ended = holders(0, now)
+  if #ended == 0 then return end
+  local lapsed = {}
+  for _, member in ipairs(ended) do
+    local hold = find_hold(sub(member, 2))
+    if hold.claimed then drop_waiters_of(process_of(hold.body), nil) end
+    lapsed[#lapsed + 1] = {id = sub(member, 2), hold = hold}
+  end
+  for _, entry in ipairs(lapsed) do
+    remove_hold(entry.id, entry.hold)
+    note('expired', entry.id, entry.hold)
+  end
+  drop_upgrade_without_its_hold()
+end
+
+-- `converts` is the id of the hold that is replaced, if any.
+local function fits(owner, permits, converts)
+  if count == 0 then return true end
+  if is_reentrant() and first_owner() == owner then return true end
+  local others = used
+  local replaced = converts and find_hold(converts)
+  if replaced then others = others - permits_of(replaced.body) end
+  if permits == ALL then return others == 0 end
+  return others + permits <= tonumber(sub(spec, 3))
+end
+
+-- Tells a waiter's process; false if nobody received it. Rights were probed when the store was
+-- opened, and yet nothing may fail here: a writer has no way back.
+local function tell(id, body, text)
+  local receivers = redis.pcall('PUBLISH', 'hf:' .. process_of(body), text .. id .. '\0' .. lock)
+  return type(receivers) == 'number' and receivers > 0
+end
+
+-- A re-entry shares the fence of its owner's first lease.
+local function new_hold(body, claimed)
+  local reenters = is_reentrant() and count > 0
+  local fence = reenters and find_hold(sub(holders(0, '+inf', 'LIMIT', 0, 1)[1], 2)).fence or mint()
+  return {claimed = claimed, fence = fence, since = now, body = body}
+end
+
+-- The head gets the lock: with a claim and a message, unless it asks itself. False if its process
+-- cannot be reached; then nothing has changed.
+local function serve(id, waiter, is_caller)
+  local lease = ttl_of(waiter.body)
+  if not is_caller then lease = math.min(lease, waiter.claim) end
+  local upgraded = waiter.converts ~= NO_REQUEST and waiter.converts .. sub(id, 17) or nil
+  local hold
+  if upgraded then
+    hold = find_hold(upgraded)
+    lease = math.max(lease, expiry_of(upgraded) - now)
+    hold.fence = mint()
+  else
+    hold = new_hold(waiter.body, not is_caller)
+  end
+  if not is_caller and not tell(id, waiter.body,
+      'g' .. digits(hold.fence) .. digits(now) .. digits(lease)) then
+    return false
+  end
+  remove_waiter(id)
+  if upgraded then
+    used = used - permits_of(hold.body) + permits_of(waiter.body)
+    hold.body = with_permits(hold.body, permits_of(waiter.body))
+    write_hold(upgraded, hold)
+    extend(upgraded, lease)
+    note('upgraded', upgraded, hold)
+  else
+    add_hold(id, hold, now + lease)
+    note('granted', id, hold)
+  end
+  return true
+end
+
+local told = nil
+
+-- Serves the head of the queue as far as the lock has room. `caller` is the waiter whose own
+-- command this is. In a barging lock the head is only told to try.
+local function hand_over(caller)
+  if waiting == 0 then return end
+  drop_upgrade_without_its_hold()
+  while waiting > 0 do
+    local id, _, waiter = head()
+    local upgrades = waiter.converts ~= NO_REQUEST
+    local replaced = upgrades and waiter.converts .. sub(id, 17) or nil
+    if not fits(sub(id, 17), permits_of(waiter.body), replaced) then return end
+    if count >= MAX_HOLDERS and not upgrades then return end
+    local is_caller = caller and id == caller.id and waiter.converts == caller.converts
+    local reached
+    if is_barging() and not is_caller then
+      reached = told == id or tell(id, waiter.body, 'h')
+      if reached then
+        told = id
+        return
+      end
+    else
+      reached = serve(id, waiter, is_caller)
+    end
+    if not reached then drop_waiters_of(process_of(waiter.body), caller) end
+  end
+end

@@ -1,0 +1,170 @@
+-- The state of one lock, and the only functions that write it. docs/stores/redis.md has the bytes.
+local lock, records, order, counter = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local call, sub, format = redis.call, string.sub, string.format
+
+local ALL = 4294967295
+local MAX_HOLDERS, MAX_WAITERS = 16384, 16384
+local QUEUE_TTL_US = 10000000
+-- Waiters and holders share a sorted set: waiters below zero by place, holders above by expiry.
+local WAITERS = -9000000000000000
+local NO_REQUEST = '0000000000000000'
+
+local time = call('TIME')
+local now = time[1] * 1000000 + time[2]
+
+local function digits(number) return format('%016.0f', number) end
+
+local function mint()
+  local fence = call('INCR', counter)
+  if fence < now then fence = call('INCRBY', counter, now + 10000 - fence) end
+  return fence
+end
+
+-- A body ends in spec (kind, order, capacity), permits, process and ttl.
+local function kind_of(spec) return sub(spec, 1, 1) end
+local function permits_of(body) return tonumber(sub(body, -37, -28)) end
+local function process_of(body) return sub(body, -27, -12) end
+local function ttl_of(body) return tonumber(sub(body, -11)) end
+local function with_permits(body, permits)
+  return sub(body, 1, -38) .. format('%010.0f', permits) .. sub(body, -27)
+end
+
+-- Bound while somebody holds or waits.
+local spec, used, queue_expires = nil, 0, 0
+local count, waiting = 0, 0
+
+local function is_idle() return count == 0 and waiting == 0 end
+local function is_barging() return sub(spec, 2, 2) == '2' end
+local function is_reentrant() return kind_of(spec) == '2' end
+
+local function bind(to)
+  call('DEL', lock, records, order)
+  spec, used, queue_expires, count, waiting = to, 0, 0, 0, 0
+end
+
+-- Holds: claimed, fence, since, body.
+local function hold_from(record)
+  return record and {
+    claimed = sub(record, 1, 1) == '1',
+    fence = tonumber(sub(record, 2, 17)),
+    since = tonumber(sub(record, 18, 33)),
+    body = sub(record, 34),
+  }
+end
+
+local function find_hold(id) return hold_from(call('HGET', records, 'h' .. id)) end
+
+local function expiry_of(id) return tonumber(call('ZSCORE', order, 'h' .. id)) end
+
+local function write_hold(id, hold)
+  call('HSET', records, 'h' .. id, (hold.claimed and '1' or '0') .. digits(hold.fence)
+    .. digits(hold.since) .. hold.body)
+end
+
+local function add_hold(id, hold, expires)
+  write_hold(id, hold)
+  call('ZADD', order, expires, 'h' .. id)
+  count, used = count + 1, used + permits_of(hold.body)
+end
+
+local function remove_hold(id, hold)
+  call('HDEL', records, 'h' .. id)
+  call('ZREM', order, 'h' .. id)
+  count, used = count - 1, used - permits_of(hold.body)
+end
+
+-- A lease never becomes shorter. Answers what is left.
+local function extend(id, ttl)
+  local expires = math.max(expiry_of(id), now + ttl)
+  call('ZADD', order, expires, 'h' .. id)
+  return expires - now
+end
+
+-- The members of holders whose lease ends between the two, the soonest first.
+local function holders(from, to, ...)
+  return call('ZRANGEBYSCORE', order, from, to, ...)
+end
+
+local function first_owner() return sub(holders(0, '+inf', 'LIMIT', 0, 1)[1], 18) end
+
+-- Waiters: since, claim, converts, body.
+local function find_waiter(id)
+  local record = waiting > 0 and call('HGET', records, 'w' .. id)
+  return record and {
+    claim = tonumber(sub(record, 17, 36)),
+    converts = sub(record, 37, 52),
+    body = sub(record, 53),
+  }
+end
+
+local function add_waiter(id, place, waiter)
+  call('HSET', records, 'w' .. id,
+    digits(now) .. format('%020.0f', waiter.claim) .. waiter.converts .. waiter.body)
+  call('ZADD', order, place + WAITERS, 'w' .. id)
+  waiting = waiting + 1
+end
+
+local function remove_waiter(id)
+  call('HDEL', records, 'w' .. id)
+  waiting = waiting - call('ZREM', order, 'w' .. id)
+end
+
+-- Id, place and record of the next in line.
+local function head()
+  if waiting == 0 then return nil end
+  local first = call('ZRANGE', order, 0, 0, 'WITHSCORES')
+  local id = sub(first[1], 2)
+  return id, tonumber(first[2]) - WAITERS, find_waiter(id)
+end
+
+-- In place order.
+local function waiter_ids() return call('ZRANGE', order, 0, waiting - 1) end
+
+-- One holder and nobody else is a string; it is taken apart when a second one comes.
+local function unfold(value)
+  local nul = string.find(value, '\0', 18, true)
+  local since
+  if sub(value, -1) == '+' then
+    since, value = tonumber(sub(value, -17, -2)), sub(value, 1, -18)
+  end
+  local left = call('PTTL', lock) * 1000
+  local body = sub(value, nul + 1, -17)
+  since = since or now - ttl_of(body) + left
+  local hold = {claimed = false, fence = tonumber(sub(value, -16)), since = since, body = body}
+  bind(sub(body, -49, -38))
+  add_hold(sub(value, 2, nul - 1), hold, now + left)
+end
+
+local function load()
+  local value = call('GET', lock)
+  if not value then return true end
+  local form = sub(value, 1, 1)
+  if form == '1' then
+    unfold(value)
+  elseif form == '2' then
+    spec, used, queue_expires = sub(value, 2, 13), tonumber(sub(value, 14, 29)),
+      tonumber(sub(value, 30, 45))
+    count = call('ZCOUNT', order, 0, '+inf')
+    waiting = call('ZCARD', order) - count
+    -- An eviction or an operator may have taken one key of three: then nothing of it counts.
+    if call('HLEN', records) ~= count + waiting then bind(spec) end
+  else
+    return false
+  end
+  return true
+end
+
+-- Nothing is left behind, at the latest when the last lease or the queue has ended.
+local function save()
+  if is_idle() then
+    call('DEL', lock, records, order)
+    return
+  end
+  local last = call('ZRANGE', order, -1, -1, 'WITHSCORES')
+  local ends = count > 0 and tonumber(last[2]) or 0
+  if waiting > 0 then ends = math.max(ends, queue_expires) end
+  local left_ms = math.max(1, math.ceil((ends - now) / 1000))
+  call('SET', lock, '2' .. spec .. digits(used) .. digits(queue_expires), 'PX', left_ms)
+  call('PEXPIRE', records, left_ms)
+  call('PEXPIRE', order, left_ms)
+end

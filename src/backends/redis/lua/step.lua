@@ -1,0 +1,256 @@
+-- One command. The same as src/model/step.cpp, which is the definition.
+
+local GRANTED, BUSY, QUEUED, RELEASED, NOT_HELD, NOT_OWNER, FORCED, REFUSED = 1, 2, 3, 4, 5, 6, 7, 8
+local MAX_HOLDERS_SHOWN = 4
+
+local function granted(hold, left) return {now, GRANTED, digits(hold.fence), left} end
+local function not_yours() return {now, count == 0 and NOT_HELD or NOT_OWNER} end
+local function refused(code, text) return {now, REFUSED, code, text} end
+
+-- Until the lease in the way ends by itself: the last one for who needs all permits, else the first.
+local function until_room(permits)
+  if count == 0 then return 0 end
+  local member = permits == ALL and call('ZRANGE', order, -1, -1)[1]
+    or holders(0, '+inf', 'LIMIT', 0, 1)[1]
+  return tonumber(call('ZSCORE', order, member)) - now
+end
+
+local function busy(wanted)
+  local reply = {now, BUSY, until_room(wanted.permits), count}
+  for _, member in ipairs(holders(0, '+inf', 'LIMIT', 0, MAX_HOLDERS_SHOWN)) do
+    reply[#reply + 1] = tonumber(call('ZSCORE', order, member)) - now
+    reply[#reply + 1] = call('HGET', records, member)
+  end
+  return reply
+end
+
+local function agree(to)
+  local family = {['3'] = '1'}
+  local mine, theirs = kind_of(spec), kind_of(to)
+  local bound_order, wanted_order = sub(spec, 2, 2), sub(to, 2, 2)
+  if bound_order == '0' then bound_order = '1' end
+  return (family[mine] or mine) == (family[theirs] or theirs) and sub(spec, 3) == sub(to, 3)
+    and (wanted_order == '0' or wanted_order == bound_order)
+end
+
+local function is_request_in_use(wanted)
+  local is_its_own = wanted.converts == NO_REQUEST or wanted.converts == sub(wanted.id, 1, 16)
+  if not is_its_own and find_hold(wanted.id) then return true end
+  local waiter = find_waiter(wanted.id)
+  return waiter and waiter.converts ~= wanted.converts
+end
+
+-- A reader that meets a waiting writer stands back, or writers would starve.
+local function must_stand_back(permits)
+  if permits == ALL then return false end
+  for _, member in ipairs(waiter_ids()) do
+    if permits_of(find_waiter(sub(member, 2)).body) == ALL then return true end
+  end
+  return false
+end
+
+local function may_enter(wanted)
+  if not fits(wanted.owner, wanted.permits, nil) then return false end
+  if waiting == 0 or is_reentrant() and count > 0 then return true end
+  return is_barging() and not must_stand_back(wanted.permits)
+end
+
+local function enter(wanted)
+  if count >= MAX_HOLDERS then
+    return refused('limit_reached', 'max_holders: 16384 leases on one lock are the limit')
+  end
+  if waiting > 0 then remove_waiter(wanted.id) end
+  local hold = new_hold(wanted.body, false)
+  add_hold(wanted.id, hold, now + wanted.ttl)
+  note('granted', wanted.id, hold)
+  return granted(hold, wanted.ttl)
+end
+
+local function place_for(wanted)
+  if wanted.converts ~= NO_REQUEST then return 0 end
+  local minted = tonumber(call('GET', counter) or 0)
+  local returns = wanted.place ~= 0 and wanted.place <= minted
+    and call('ZCOUNT', order, wanted.place + WAITERS, wanted.place + WAITERS) == 0
+  return returns and wanted.place or mint()
+end
+
+local function queued(wanted)
+  local place = tonumber(call('ZSCORE', order, 'w' .. wanted.id)) - WAITERS
+  local ahead = call('ZRANK', order, 'w' .. wanted.id)
+  return {now, QUEUED, digits(place), ahead, until_room(wanted.permits)}
+end
+
+local function join_queue(wanted)
+  if not find_waiter(wanted.id) then
+    if waiting >= MAX_WAITERS then
+      return refused('limit_reached', 'max_waiters: 16384 waiters on one lock are the limit')
+    end
+    add_waiter(wanted.id, place_for(wanted), wanted)
+  end
+  queue_expires = now + QUEUE_TTL_US
+  hand_over(wanted)
+  if not find_waiter(wanted.id) then
+    local held_as = wanted.converts == NO_REQUEST and wanted.id or wanted.converted
+    return granted(find_hold(held_as), expiry_of(held_as) - now)
+  end
+  -- Those who stood before it may have gone, or have made it the owner that re-enters.
+  if wanted.converts == NO_REQUEST and may_enter(wanted) then return enter(wanted) end
+  return queued(wanted)
+end
+
+-- A lease is converted by one request at a time, so that another one that waits is left over.
+local function drop_upgrader(wanted)
+  local id, place, waiter = head()
+  if not id or place ~= 0 or sub(id, 1, 16) == sub(wanted.id, 1, 16) then return end
+  if waiter.converts .. sub(id, 17) == wanted.converted then remove_waiter(id) end
+end
+
+local function upgrade_or_wait(wanted)
+  drop_upgrader(wanted)
+  local id, place = head()
+  -- Two upgraders would each wait for the other's shared lease to end.
+  if id and place == 0 and id ~= wanted.id then return busy(wanted) end
+  local alone = fits(wanted.owner, wanted.permits, wanted.converted)
+  if not alone and not wanted.waits then return busy(wanted) end
+  return join_queue(wanted)
+end
+
+local function convert(wanted)
+  local hold = find_hold(wanted.converted)
+  if not hold then return not_yours() end
+  if wanted.permits ~= ALL then drop_upgrader(wanted) end
+  local has = permits_of(hold.body)
+  if has ~= wanted.permits and wanted.known ~= 0 and wanted.known ~= hold.fence then
+    return refused('busy', 'the lease was converted meanwhile')
+  end
+  hold.claimed = false
+  if has == wanted.permits then
+    -- A caller that knows of this upgrade has asked to end it, and that may still be on its way:
+    -- the new fence makes it a late copy.
+    if has == ALL and wanted.known == hold.fence then
+      hold.fence = mint()
+      extend(wanted.converted, wanted.ttl)
+    end
+    write_hold(wanted.converted, hold)
+    return granted(hold, expiry_of(wanted.converted) - now)
+  end
+  if wanted.permits == ALL then
+    write_hold(wanted.converted, hold)
+    return upgrade_or_wait(wanted)
+  end
+  used = used - has + wanted.permits
+  hold.body = with_permits(hold.body, wanted.permits)
+  write_hold(wanted.converted, hold)
+  note('downgraded', wanted.converted, hold)
+  return granted(hold, expiry_of(wanted.converted) - now)
+end
+
+-- A repeated request is a retry, not a second hold.
+local function repeated(wanted, hold)
+  if hold.claimed then
+    extend(wanted.id, wanted.ttl)
+    hold.claimed = false
+    write_hold(wanted.id, hold)
+  end
+  return granted(hold, expiry_of(wanted.id) - now)
+end
+
+local function acquire(wanted)
+  local converts = wanted.converts ~= NO_REQUEST
+  if is_idle() then
+    bind(wanted.spec)
+    if not converts then return enter(wanted) end
+  elseif not agree(wanted.spec) then
+    return refused('spec_mismatch',
+      'the name is in use as another kind of lock, with another capacity or order')
+  end
+  local mine = find_hold(wanted.id)
+  if mine and not converts then return repeated(wanted, mine) end
+  if is_request_in_use(wanted) then
+    return refused('bad_input', 'request: this one already holds or waits for something else')
+  end
+  if converts then return convert(wanted) end
+  if may_enter(wanted) then return enter(wanted) end
+  if wanted.waits then return join_queue(wanted) end
+  -- A try that meets a free lock with a queue hands over before it answers.
+  hand_over(wanted)
+  local served = find_hold(wanted.id)
+  if served then return granted(served, expiry_of(wanted.id) - now) end
+  if may_enter(wanted) then return enter(wanted) end
+  return busy(wanted)
+end
+
+-- The ids of this owner's holds or waiters ('h' or 'w'); all of them if no request is named.
+local function matching(what, id)
+  if sub(id, 1, 16) ~= NO_REQUEST then
+    return call('HEXISTS', records, what .. id) == 1 and {id} or {}
+  end
+  local found = {}
+  for _, member in ipairs(what == 'h' and holders(0, '+inf') or waiter_ids()) do
+    if sub(member, 18) == sub(id, 17) then found[#found + 1] = sub(member, 2) end
+  end
+  return found
+end
+
+local function renew(id, ttl)
+  local newest, left = nil, 0
+  for _, each in ipairs(matching('h', id)) do
+    local hold = find_hold(each)
+    local remaining = extend(each, ttl)
+    if hold.claimed then
+      hold.claimed = false
+      write_hold(each, hold)
+    end
+    local newer = not newest or hold.fence > newest.fence
+      or hold.fence == newest.fence and remaining > left
+    if newer then newest, left = hold, remaining end
+  end
+  return newest and granted(newest, left) or not_yours()
+end
+
+local function release(id, only_unconfirmed)
+  local held, waited = false, false
+  for _, each in ipairs(matching('h', id)) do
+    local hold = find_hold(each)
+    if hold.claimed or not only_unconfirmed then
+      remove_hold(each, hold)
+      note('released', each, hold)
+      held = true
+    end
+  end
+  if waiting > 0 then
+    for _, each in ipairs(matching('w', id)) do
+      remove_waiter(each)
+      waited = true
+    end
+  end
+  if held or waited then return {now, RELEASED, held and 1 or 0} end
+  return not_yours()
+end
+
+local function force_release(up_to)
+  local ousted = 0
+  for _, member in ipairs(holders(0, '+inf')) do
+    local hold = find_hold(sub(member, 2))
+    if hold.fence <= up_to then
+      remove_hold(sub(member, 2), hold)
+      note('forced', sub(member, 2), hold)
+      ousted = ousted + 1
+    end
+  end
+  if ousted == 0 then return not_yours() end
+  -- Minted although nobody gets it: whatever the ousted holders still do carries an older fence.
+  return {now, FORCED, digits(mint()), ousted}
+end
+
+local function step(apply, ...)
+  if not load() then
+    return redis.error_reply('HFFORMAT this lock was written by a newer version of Holdfast')
+  end
+  expire()
+  local outcome = apply(...)
+  -- Whatever the command was: a lock that is free for the head of its queue is handed over.
+  hand_over(nil)
+  save()
+  return outcome
+end

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The scripts that run inside Redis: the files of lua/ put together, one script per command.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace holdfast::backends::redis {
+
+enum class Script : std::uint8_t { acquire, renew, release, force_release, inspect };
+
+class Scripts {
+ public:
+  struct Options {
+    std::string_view dialect;  // a file of lua/dialects; empty for Holdfast's own layout
+    std::uint32_t audit = 0;   // how many events to keep beside each lock
+    std::string_view prelude;  // put before each script: a test brings a clock of its own
+  };
+  struct Source {
+    std::string text;
+    std::string sha1;  // 40 hexadecimal digits
+  };
+
+  explicit Scripts(const Options& options);
+  const Source& operator[](Script script) const {
+    return sources_[static_cast<std::size_t>(script)];
+  }
+
+ private:
+  std::array<Source, 5> sources_;
+};
+
+}  // namespace holdfast::backends::redis

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Commands and outcomes of the step as Redis sees them: what goes into a script and what comes out.
+// No socket here, so that the twin test can drive the same bytes.
+#pragma once
+
+#include "backends/redis/scripts.hpp"
+#include "net/resp/reply.hpp"
+#include "store/store.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace holdfast::backends::redis {
+
+struct Sending {
+  bool by_text = false;  // EVAL instead of EVALSHA, after NOSCRIPT
+  // Compare the fence with the server's clock: whatever is behind this connection may have changed.
+  bool resync = false;
+};
+
+// One command in RESP.
+std::string encode(const Scripts& scripts, const LockName& name, const model::LockCommand& command,
+                   Sending sending);
+
+// What a script answered. Errors: unavailable, if it is not an answer of ours.
+Result<store::Reply> decode(const model::LockCommand& command, const redisReply& reply);
+
+// The whole state, from the reply to an Inspect, and the server's time in it. What has ended by then
+// is still in it. Tokens included: for stores and tests only.
+struct Snapshot {
+  model::StoreTime at{};
+  model::LockState state;
+};
+Result<Snapshot> decode_snapshot(const redisReply& reply);
+
+// A message of a hand-over.
+struct Delivery {
+  LockName name;
+  model::Message message;
+};
+std::optional<Delivery> decode_message(std::string_view payload);
+
+// "hf:000000000000002a"
+std::string channel_of(model::ProcessId process);
+
+}  // namespace holdfast::backends::redis

@@ -17,7 +17,8 @@ target_include_directories(holdfast
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
   PRIVATE
-    "${PROJECT_SOURCE_DIR}/src")
+    "${PROJECT_SOURCE_DIR}/src"
+    "${HOLDFAST_GENERATED}")
 target_link_libraries(holdfast PRIVATE ${HOLDFAST_LINKS})
 target_precompile_headers(holdfast PRIVATE "${PROJECT_SOURCE_DIR}/cmake/pch.hpp")
 

@@ -31,7 +31,8 @@ struct Acquire {
   MetadataPtr metadata;
 };
 
-// RequestId::any renews everything that the owner holds. A renewal never shortens a lease: a late
+// RequestId::any renews everything that the owner holds, and is answered by the lease with the
+// largest fence, of those the longest. A renewal never shortens a lease: a late
 // duplicate of an older, shorter one would cut a lease its holder still believes in.
 struct Renew {
   OwnerId owner;
@@ -89,7 +90,7 @@ struct Forced {
 };
 struct Seen {
   LockView lock;
-  std::optional<Granted> mine;  // the newest hold of Inspect::owner
+  std::optional<Granted> mine;  // what Inspect::owner has; see Renew for several
 };
 // The command breaks a rule that only the state could tell: spec_mismatch, limit_reached.
 struct Refused {

@@ -219,6 +219,14 @@ LockOutcome apply(LockState& state, const LockSpec& spec, const Acquire& wanted,
   return busy(state, wanted, world.now());
 }
 
+// Of several leases of one owner, the one with the largest fence speaks for all; re-entries share
+// theirs, and there the longest does.
+void keep_newest(std::optional<Granted>& newest, const Granted& other) {
+  const bool newer = !newest || other.fence > newest->fence ||
+                     (other.fence == newest->fence && other.remaining > newest->remaining);
+  if (newer) newest = other;
+}
+
 LockOutcome apply(LockState& state, const LockSpec&, const Renew& wanted, World& world) {
   std::optional<Granted> newest;
   for (Hold& hold : state.holds) {
@@ -227,7 +235,7 @@ LockOutcome apply(LockState& state, const LockSpec&, const Renew& wanted, World&
     extend(hold, wanted.ttl, world.now());
     hold.ttl = wanted.ttl;
     hold.claimed = false;
-    newest = granted(hold, world.now());
+    keep_newest(newest, granted(hold, world.now()));
   }
   if (newest) return *newest;
   return not_yours(state);
@@ -264,7 +272,8 @@ LockOutcome apply(LockState& state, const LockSpec&, const ForceRelease& wanted,
 Seen inspect(const LockState& state, const Inspect& wanted, StoreTime now) {
   Seen seen{.lock = view({}, state, now), .mine = std::nullopt};
   for (const Hold& hold : state.holds) {
-    if (hold.owner == wanted.owner && hold.expires > now) seen.mine = granted(hold, now);
+    const bool counts = hold.owner == wanted.owner && hold.expires > now;
+    if (counts) keep_newest(seen.mine, granted(hold, now));
   }
   return seen;
 }

@@ -28,9 +28,12 @@ class Scripts {
   const Source& operator[](Script script) const {
     return sources_[static_cast<std::size_t>(script)];
   }
+  // Whether events are kept, in a key of its own.
+  bool audited() const { return audited_; }
 
  private:
   std::array<Source, 5> sources_;
+  bool audited_;
 };
 
 }  // namespace holdfast::backends::redis

@@ -18,6 +18,7 @@ if held and not ARGV[3] and string.sub(held, 1, 1) == '1' then
   local mine = string.sub(held, 2, string.find(held, '\0', 18, true))
   if same and string.sub(held, tail, tail) == '1'
       and string.sub(ARGV[1], 2, #mine + 1) ~= mine then
-    return {0, 2, redis.call('PTTL', KEYS[1]) * 1000, 1, held}
+    local time = redis.call('TIME')
+    return {time[1] * 1000000 + time[2], 2, redis.call('PTTL', KEYS[1]) * 1000, 1, held}
   end
 end

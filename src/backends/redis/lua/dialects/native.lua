@@ -1,0 +1,1 @@
+-- Holdfast's own layout: the state is the lock.

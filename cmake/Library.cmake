@@ -23,8 +23,10 @@ target_link_libraries(holdfast PRIVATE ${HOLDFAST_LINKS})
 target_precompile_headers(holdfast PRIVATE "${PROJECT_SOURCE_DIR}/cmake/pch.hpp")
 
 # Asio's own sources gain nothing from our precompiled header and must see their macros first.
-set_source_files_properties("${PROJECT_SOURCE_DIR}/src/runtime/asio_impl.cpp" PROPERTIES
-  SKIP_PRECOMPILE_HEADERS ON)
+set_source_files_properties(
+  "${PROJECT_SOURCE_DIR}/src/runtime/asio_impl.cpp"
+  "${PROJECT_SOURCE_DIR}/src/net/resp/asio_ssl_impl.cpp"
+  PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 
 add_library(holdfast_internal INTERFACE)
 target_include_directories(holdfast_internal INTERFACE "${PROJECT_SOURCE_DIR}/src")

@@ -16,6 +16,7 @@
 #include <memory>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 namespace holdfast::net::resp {
 
@@ -26,10 +27,12 @@ class Connection {
   struct Events {
     // Logged in, and every command before it on an older connection has its end. Before the first
     // queued command leaves, `greeting` (commands in RESP, may be empty) is sent; its replies are
-    // given to `greeted`. Both on the runtime's thread, for every new connection.
+    // given to `greeted`, which may still turn the server down with `reconnect`. Both on the
+    // runtime's thread, for every new connection.
     std::function<std::vector<std::string>()> greeting;
     std::function<void(std::vector<Reply>)> greeted;
-    // The connection is gone. The next one is being made already.
+    // The connection that was greeted is gone. The next one is being made already. Called before
+    // the callers of lost commands learn of it.
     std::function<void(const Error&)> dropped;
   };
 
@@ -38,6 +41,8 @@ class Connection {
   Connection(std::shared_ptr<runtime::Runtime> runtime, Endpoint endpoint, Events events = {});
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
+  // Does not wait: commands in flight end a moment later. No event begins after it, but one may
+  // just be running on the runtime's thread. In a forked child it does nothing.
   ~Connection();
 
   // One command (or several, when `replies` says so: then the last reply is the answer), from any
@@ -50,7 +55,7 @@ class Connection {
   Task<Result<Reply>> send(std::string command, LocalTime deadline, std::stop_token stop = {},
                            unsigned replies = 1);
 
-  // Ends this connection and makes a new one: the server behind it is the wrong one.
+  // Ends this connection and makes a new one after a delay: the server behind it is the wrong one.
   void reconnect(Error why);
   bool is_connected() const;
   // Waits until logged in; the last error when `deadline` passes first.

@@ -30,6 +30,8 @@ struct Endpoint {
   std::chrono::microseconds connect_timeout = std::chrono::seconds(2);  // with TLS and login
   // A connection whose oldest unanswered command is older than this is dropped.
   std::chrono::microseconds command_timeout = std::chrono::milliseconds(450);
+  // A subscriber that heard nothing for so long asks for a sign of life.
+  std::chrono::microseconds silence = std::chrono::seconds(5);
 
   std::string describe() const;  // "redis.example:6379", "unix:/run/redis.sock": no secrets
 };

@@ -4,13 +4,14 @@
 // reconnect, and asks for a sign of life now and then: a dead one would otherwise be silent.
 #pragma once
 
+#include <holdfast/error.hpp>
+#include <holdfast/task.hpp>
+
 #include "net/resp/endpoint.hpp"
 #include "net/resp/reply.hpp"
 #include "runtime/runtime.hpp"
 
 #include <functional>
-#include <holdfast/error.hpp>
-#include <holdfast/task.hpp>
 #include <memory>
 #include <string>
 #include <string_view>

@@ -195,4 +195,16 @@ long long RawRedis::integer(const std::vector<std::string>& words) {
   throw std::runtime_error("not a number: " + (has_text ? std::string(reply->str) : "nothing"));
 }
 
+void RawRedis::send(const std::string& command) {
+  redisAppendFormattedCommand(context_.get(), command.data(), command.size());
+}
+
+RawRedis::Reply RawRedis::receive() {
+  void* reply = nullptr;
+  if (redisGetReply(context_.get(), &reply) != REDIS_OK) {
+    throw std::runtime_error(context_->errstr);
+  }
+  return Reply(static_cast<redisReply*>(reply));
+}
+
 }  // namespace holdfast::test

@@ -73,6 +73,10 @@ class RawRedis {
   std::string text(const std::vector<std::string>& words);  // "" for nil; an error's text too
   long long integer(const std::vector<std::string>& words);
 
+  // Apart: many commands in one round trip, or messages that nobody asked for.
+  void send(const std::string& command);  // in RESP
+  Reply receive();
+
  private:
   struct Free {
     void operator()(redisContext* context) const noexcept { redisFree(context); }

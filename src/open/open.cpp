@@ -5,6 +5,7 @@
 
 #include "backends/file/file_store.hpp"
 #include "backends/memory/memory_store.hpp"
+#include "backends/redis/redis_store.hpp"
 #include "client/core.hpp"
 #include "text/url.hpp"
 
@@ -52,12 +53,21 @@ Result<StorePtr> open_file(const StoreUrl& url, RuntimePtr runtime) {
                                          std::move(runtime));
 }
 
+Result<StorePtr> open_redis(const StoreUrl& url, RuntimePtr runtime) {
+  auto options = backends::redis::parse_options(url);
+  if (!options) return std::unexpected(std::move(options.error()));
+  return backends::redis::open_redis_store(std::move(*options), std::move(runtime));
+}
+
 struct Backend {
   std::string_view scheme;
   Result<StorePtr> (*open)(const StoreUrl&, RuntimePtr);
 };
 
-constexpr Backend backends_by_scheme[] = {{"memory", open_memory}, {"file", open_file}};
+constexpr Backend backends_by_scheme[] = {{"memory", open_memory},
+                                          {"file", open_file},
+                                          {"redis", open_redis},
+                                          {"rediss", open_redis}};
 
 }  // namespace
 
@@ -73,7 +83,7 @@ Result<Client> open(std::string_view url) {
   }
   return fail(
       Errc::bad_input,
-      fmt::format("store: unknown scheme '{}:'; known are memory: and file:", parsed->scheme));
+      fmt::format("store: unknown scheme '{}:'; known are memory:, file:, redis: and rediss:", parsed->scheme));
 }
 
 }  // namespace holdfast

@@ -5,8 +5,12 @@
 
 #include "backends/file/file_store.hpp"
 #include "backends/memory/memory_store.hpp"
+#include "backends/redis/redis_store.hpp"
 #include "client_contract.hpp"
 #include "store_contract.hpp"
+#include "support/redis_server.hpp"
+
+#include <map>
 
 namespace holdfast::test {
 
@@ -15,11 +19,27 @@ using RuntimePtr = std::shared_ptr<runtime::Runtime>;
 using backends::file::open_file_store;
 using backends::memory::shared_memory_store;
 
+namespace {
+
+// One server for the program, and a database for each folder.
+Result<std::shared_ptr<store::Store>> open_redis(RuntimePtr runtime, const Folder& folder) {
+  static RedisServer server({"--databases", "1000"});
+  static std::map<Folder, std::uint32_t> databases;
+  backends::redis::Options options;
+  options.endpoint.port = server.port();
+  options.endpoint.database =
+      databases.emplace(folder, static_cast<std::uint32_t>(databases.size())).first->second;
+  return backends::redis::open_redis_store(std::move(options), std::move(runtime));
+}
+
+}  // namespace
+
 std::vector<StoreUnderTest> stores_under_test() {
   return {
       {"memory", [](RuntimePtr r, const Folder& f) { return shared_memory_store(f, r); }},
       {"file", [](RuntimePtr r, const Folder& f) { return open_file_store({f}, r); }},
       {"file_durable", [](RuntimePtr r, const Folder& f) { return open_file_store({f, true}, r); }},
+      {"redis", open_redis},
   };
 }
 

@@ -118,7 +118,9 @@ local function head()
 end
 
 -- In place order.
-local function waiter_ids() return call('ZRANGE', order, 0, waiting - 1) end
+local function waiter_ids()
+  return waiting > 0 and call('ZRANGE', order, 0, waiting - 1) or {}
+end
 
 -- One holder and nobody else is a string; it is taken apart when a second one comes.
 local function unfold(value)

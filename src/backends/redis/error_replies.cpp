@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/redis/error_replies.hpp"
+
+#include <fmt/format.h>
+
+namespace holdfast::backends::redis {
+
+namespace {
+
+using Then = Refusal::Then;
+
+struct Rule {
+  std::string_view word;  // the reply's first one
+  Then then;
+  Errc code;
+  std::string_view meaning;
+};
+
+constexpr Rule rules[] = {
+    {"NOSCRIPT", Then::load_script, Errc::unavailable, "forgot the script"},
+    {"LOADING", Then::retry, Errc::unavailable, "is loading its data"},
+    {"BUSY", Then::retry, Errc::unavailable, "is busy with somebody's script"},
+    {"MASTERDOWN", Then::retry, Errc::unavailable, "is a replica that lost its master"},
+    {"CLUSTERDOWN", Then::retry, Errc::unavailable, "is part of a cluster that is down"},
+    {"TRYAGAIN", Then::retry, Errc::unavailable, "is moving the key"},
+    {"READONLY", Then::change_server, Errc::unavailable, "is a replica, and takes no writes"},
+    {"MOVED", Then::give_up, Errc::unsupported,
+     "is part of a cluster; Holdfast needs a server that has all keys"},
+    {"ASK", Then::give_up, Errc::unsupported,
+     "is part of a cluster; Holdfast needs a server that has all keys"},
+    {"CROSSSLOT", Then::give_up, Errc::unsupported,
+     "is part of a cluster; Holdfast needs a server that has all keys"},
+    {"OOM", Then::give_up, Errc::unavailable, "is out of memory (maxmemory)"},
+    {"MISCONF", Then::give_up, Errc::unavailable, "cannot save to its disk and refuses writes"},
+    {"NOREPLICAS", Then::give_up, Errc::unavailable,
+     "has too few replicas (min-replicas-to-write)"},
+    {"NOAUTH", Then::give_up, Errc::unavailable, "wants a login"},
+    {"WRONGPASS", Then::give_up, Errc::unavailable, "does not accept the user or password"},
+    {"NOPERM", Then::give_up, Errc::unavailable, "does not allow that to this user"},
+    {"WRONGTYPE", Then::give_up, Errc::spec_mismatch,
+     "has something else than a lock under this name; it was left alone"},
+    {"HFFORMAT", Then::give_up, Errc::unsupported,
+     "has this lock in the format of a newer version of Holdfast"},
+};
+
+// Redis 7 puts the error of a command inside a script behind a sentence of its own.
+std::string_view first_word(std::string_view reply) {
+  return reply.substr(0, reply.find_first_of(" :"));
+}
+
+}  // namespace
+
+Refusal judge(std::string_view reply, std::string_view peer) {
+  const auto word = first_word(reply);
+  for (const Rule& rule : rules) {
+    if (rule.word != word) continue;
+    return {rule.then, {rule.code, fmt::format("{} {} ({})", peer, rule.meaning, reply)}};
+  }
+  return {Then::give_up, {Errc::unavailable, fmt::format("{} answers: {}", peer, reply)}};
+}
+
+}  // namespace holdfast::backends::redis

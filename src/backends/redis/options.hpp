@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "net/resp/endpoint.hpp"
+#include "text/url.hpp"
+
+#include <holdfast/view.hpp>
+
+namespace holdfast::backends::redis {
+
+struct Options {
+  net::resp::Endpoint endpoint;
+  std::uint32_t audit = 0;  // events kept beside each lock; 0: none
+};
+
+inline constexpr std::uint32_t max_audit = 100'000;
+inline constexpr std::uint32_t max_database = 1'000'000;
+
+// redis://[USER:PASSWORD@]HOST[:PORT][/DB], rediss:// for TLS, redis:///PATH for a unix socket.
+// Errors: bad_input, naming the option and its rule.
+Result<Options> parse_options(const text::StoreUrl& url);
+
+}  // namespace holdfast::backends::redis

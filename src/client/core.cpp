@@ -42,10 +42,7 @@ Result<void> Core::may_block() const {
   return {};
 }
 
-OwnerId Core::fresh_owner() const {
-  const std::uint64_t high = runtime_->random();
-  return OwnerId::from_random(high, runtime_->random());
-}
+OwnerId Core::fresh_owner() const { return store_->fresh_owner(*runtime_); }
 
 model::RequestId Core::fresh_request() const {
   model::RequestId request{};

@@ -27,7 +27,9 @@ struct Request {
 };
 
 struct Reply {
-  model::StoreTime at{};  // the store's clock inside the step
+  // The store's clock inside the step. Zero where it was not read, which may be so for grants to a
+  // caller that did not queue.
+  model::StoreTime at{};
   model::Outcome outcome;
 };
 
@@ -85,6 +87,12 @@ class Store {
   virtual Result<void> supports(const model::LockSpec& spec) const = 0;
 
   virtual Capabilities capabilities() const = 0;
+
+  // A fresh owner, in the form that other programs expect where they share the locks.
+  virtual OwnerId fresh_owner(runtime::Runtime& runtime) const {
+    const auto high = runtime.random();
+    return OwnerId::from_random(high, runtime.random());
+  }
 
   // For messages: the URL without secrets.
   virtual std::string describe() const = 0;

@@ -163,7 +163,7 @@ Result<void> decode_company(const Elements& reply, std::string_view value,
   constexpr std::size_t value_bytes = 45;
   const auto spec_text = std::string(value.substr(std::min<std::size_t>(1, value.size()), 12));
   const auto body = parse_body(spec_text + std::string(tail_bytes - 12, '0'));
-  if (value.size() != value_bytes || !body || reply.size() != 5) return nonsense("its state");
+  if (value.size() != value_bytes || !body || reply.size() < 5) return nonsense("its state");
   state.spec = body->spec;
   state.queue_expires = StoreTime(
       Micros(static_cast<std::int64_t>(parse_digits(value.substr(29)).value_or(0))));
@@ -182,26 +182,58 @@ Result<void> decode_company(const Elements& reply, std::string_view value,
   return {};
 }
 
+Result<void> decode_state(const Elements& elements, Snapshot& seen) {
+  const auto value = elements.text(1);
+  if (value.empty()) return {};
+  if (value.starts_with('2')) return decode_company(elements, value, seen.state);
+  if (!value.starts_with('1')) {
+    return fail(Errc::unavailable, "this lock was written by a newer version of Holdfast");
+  }
+  const Micros left = std::chrono::milliseconds(elements[2].integer);
+  auto hold = parse_lone_hold(value, left, seen.at, seen.state.spec);
+  if (!hold) return nonsense("a lone holder's record");
+  seen.state.holds.push_back(std::move(*hold));
+  return {};
+}
+
+// What a key without a ttl is shown as.
+constexpr Micros for_ever = std::chrono::hours(24);
+
+// In a dialect the shared key has the last word: what is there holds the lock, whoever that is.
+void believe_the_shared_key(std::string_view owner, Micros left, Snapshot& seen) {
+  auto& holds = seen.state.holds;
+  const bool known = !holds.empty() && !owner.empty() && holds.front().owner.view() == owner;
+  if (known) holds.back().expires = std::min(holds.back().expires, seen.at + left);
+  if (known) return;
+  holds.clear();
+  auto stranger = OwnerId::make(owner);
+  if (!stranger) return;
+  if (seen.state.queue.empty()) seen.state.spec = model::LockSpec::mutex(Order::fifo);
+  holds.push_back(model::Hold{.owner = std::move(*stranger),
+                              .expires = seen.at + left,
+                              .since = seen.at});
+}
+
 }  // namespace
+
+bool is_behind_a_stranger(const redisReply& reply) {
+  const Elements elements(reply);
+  return elements.size() == 6 && Code{static_cast<std::uint8_t>(elements.number(1))} == Code::queued &&
+         elements.number(5) == 1;
+}
 
 Result<Snapshot> decode_snapshot(const redisReply& reply) {
   const Elements elements(reply);
-  if (elements.size() < 3) return nonsense("too short");
+  if (elements.size() < 5) return nonsense("too short");
   Snapshot seen{.at = StoreTime(elements.time(0)), .state = {}};
-  const auto value = elements.text(1);
-  if (value.empty()) return seen;
-  if (value.starts_with('1')) {
-    const Micros left = std::chrono::milliseconds(elements[2].integer);
-    auto hold = parse_lone_hold(value, left, seen.at, seen.state.spec);
-    if (!hold) return nonsense("a lone holder's record");
-    seen.state.holds.push_back(std::move(*hold));
-    return seen;
-  }
-  if (!value.starts_with('2')) {
-    return fail(Errc::unavailable, "this lock was written by a newer version of Holdfast");
-  }
-  if (auto read = decode_company(elements, value, seen.state); !read) {
+  if (auto read = decode_state(elements, seen); !read) {
     return std::unexpected(std::move(read.error()));
+  }
+  if (elements.size() == 7) {
+    const auto left_ms = elements[6].integer;
+    believe_the_shared_key(elements.text(5),
+                           left_ms < 0 ? for_ever : Micros(std::chrono::milliseconds(left_ms)),
+                           seen);
   }
   return seen;
 }
@@ -222,7 +254,7 @@ Result<store::Reply> decode(const model::LockCommand& command, const redisReply&
 }
 
 // "g", fence, time, lease, or "h"; then the identity and the lock's key.
-std::optional<Delivery> decode_message(std::string_view payload) {
+std::optional<Delivery> decode_message(std::string_view payload, const Dialect& dialect) {
   constexpr std::size_t width = 16;
   const bool grants = payload.starts_with('g');
   if (!grants && !payload.starts_with('h')) return std::nullopt;
@@ -241,7 +273,7 @@ std::optional<Delivery> decode_message(std::string_view payload) {
   const auto nul = payload.find('\0');
   if (nul == std::string_view::npos) return std::nullopt;
   auto who = parse_identity(payload.substr(0, nul));
-  auto name = name_of_native_key(payload.substr(nul + 1));
+  auto name = dialect.name_of_state_key(payload.substr(nul + 1));
   if (!who || !name) return std::nullopt;
   return Delivery{std::move(*name), model::Message{.process = model::ProcessId::none,
                                                    .owner = std::move(who->owner),

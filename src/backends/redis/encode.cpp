@@ -89,20 +89,22 @@ Script script_of(const model::LockCommand& command) {
 
 }  // namespace
 
-std::string encode(const Scripts& scripts, const LockName& name, const model::LockCommand& command,
-                   Sending sending) {
+std::string encode(const Scripts& scripts, const Dialect& dialect, const LockName& name,
+                   const model::LockCommand& command, Sending sending) {
   const Scripts::Source& source = scripts[script_of(command)];
   const auto values = std::visit(
       [&](const auto& verb) { return arguments(command.spec, verb, sending.resync); },
       command.verb);
-  const std::string key = native_key(name);
-  const std::size_t key_count = scripts.audited() ? 5 : 4;
+  const std::string key = dialect.state_key(name);
+  const auto shared = dialect.shared_keys(name);
+  const std::size_t key_count = 4 + shared.size() + (scripts.audited() ? 1 : 0);
   net::resp::Command out(3 + key_count + values.count,
                          sending.by_text ? source.text.size() + 1024 : 1024);
   out.add(sending.by_text ? "EVAL" : "EVALSHA");
   out.add(sending.by_text ? source.text : source.sha1);
   out.add(key_count);
   out.add(key).add(key + ":r").add(key + ":z").add(counter_key);
+  for (const auto& each : shared) out.add(each);
   if (scripts.audited()) out.add(key + ":log");
   for (std::size_t i = 0; i < values.count; ++i) out.add(values.texts[i]);
   return std::move(out).take();

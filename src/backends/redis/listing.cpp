@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/redis/listing.hpp"
 
-#include "backends/redis/keys.hpp"
 #include "backends/redis/record.hpp"
 #include "net/resp/command.hpp"
 #include "runtime/event.hpp"
@@ -39,29 +38,19 @@ Result<Position> parse_cursor(std::string_view cursor) {
   return Position{*scan, std::string(cursor.substr(slash + 1))};
 }
 
-// The characters that mean something in a pattern of Redis stand for themselves.
-std::string pattern_of(std::string_view prefix) {
-  std::string pattern = "hf:{";
-  for (const char c : prefix) {
-    if (std::string_view("*?[]\\^").find(c) != std::string_view::npos) pattern += '\\';
-    pattern += c;
-  }
-  return pattern + "*}";
-}
-
 struct Batch {
   std::uint64_t next = 0;
   std::set<std::string> names;  // sorted, so that a page can end between two of them
 };
 
-std::optional<Batch> read_batch(const redisReply& reply) {
+std::optional<Batch> read_batch(const redisReply& reply, const Dialect& dialect) {
   if (reply.type != REDIS_REPLY_ARRAY || reply.elements != 2) return std::nullopt;
   const auto next = parse_digits(text_of(*reply.element[0]));
   if (!next) return std::nullopt;
   Batch batch{.next = *next, .names = {}};
   const redisReply& keys = *reply.element[1];
   for (std::size_t i = 0; i < keys.elements; ++i) {
-    if (auto name = name_of_native_key(text_of(*keys.element[i]))) batch.names.insert(name->str());
+    if (auto name = dialect.name_of_scanned(text_of(*keys.element[i]))) batch.names.insert(name->str());
   }
   return batch;
 }
@@ -69,11 +58,12 @@ std::optional<Batch> read_batch(const redisReply& reply) {
 Task<Result<Batch>> scan(std::shared_ptr<Server> server, std::uint64_t from, std::string pattern,
                          runtime::LocalTime deadline) {
   auto asking = server->ask(command("SCAN", std::to_string(from), "MATCH", pattern, "COUNT",
-                                    std::to_string(scan_count), "TYPE", "string"),
+                                    std::to_string(scan_count), "TYPE",
+                                    server->dialect().scan_type()),
                             deadline);
   auto reply = co_await std::move(asking);
   if (!reply) co_return std::unexpected(std::move(reply.error()));
-  auto batch = read_batch(**reply);
+  auto batch = read_batch(**reply, server->dialect());
   if (!batch) co_return fail(Errc::unavailable, "the answer to SCAN makes no sense");
   co_return std::move(*batch);
 }
@@ -144,7 +134,7 @@ Task<Result<std::vector<LockView>>> Looks::at(std::shared_ptr<Server> server,
 Task<Result<LockPage>> list_locks(std::shared_ptr<Server> server, store::ListRequest request) {
   auto position = parse_cursor(request.cursor);
   if (!position) co_return std::unexpected(std::move(position.error()));
-  const std::string pattern = pattern_of(request.prefix);
+  const std::string pattern = server->dialect().scan_pattern(request.prefix);
   LockPage page;
   while (true) {
     auto scanning = scan(server, position->scan, pattern, request.deadline);

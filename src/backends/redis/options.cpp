@@ -89,6 +89,25 @@ Result<void> set_place(Options& out, const text::StoreUrl& url) {
   return put(endpoint.database, number("db", std::string_view(url.path).substr(1), max_database));
 }
 
+bool is_of_dialect(std::string_view option) {
+  return option == "dialect" || option == "profile" || option == "prefix" || option == "template";
+}
+
+// `prefix=lock:` is short for `template=lock:*`.
+Result<void> set_dialect(Options& out, const text::StoreUrl& url) {
+  const auto given = [&](std::string_view option) {
+    const auto found = url.options.find(option);
+    return found == url.options.end() ? std::string() : found->second;
+  };
+  std::string key = given("template");
+  if (const auto prefix = given("prefix"); !prefix.empty()) {
+    if (!key.empty()) return refuse("prefix", "and 'template' say the same thing");
+    if (prefix.find('*') != std::string::npos) return refuse("prefix", "must not contain *");
+    key = prefix + "*";
+  }
+  return put(out.dialect, Dialect::make(given("dialect"), given("profile"), key));
+}
+
 }  // namespace
 
 Result<Options> parse_options(const text::StoreUrl& url) {
@@ -100,7 +119,11 @@ Result<Options> parse_options(const text::StoreUrl& url) {
   }
   out.endpoint.user = url.user;
   out.endpoint.password = url.password;
+  if (auto spoken = set_dialect(out, url); !spoken) {
+    return std::unexpected(std::move(spoken.error()));
+  }
   for (const auto& [option, value] : url.options) {
+    if (is_of_dialect(option)) continue;
     if (auto done = set(out, option, value); !done) return std::unexpected(std::move(done.error()));
   }
   if (out.endpoint.tls) {

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/redis/dialect.hpp"
 #include "net/resp/endpoint.hpp"
 #include "text/url.hpp"
-
-#include <holdfast/view.hpp>
 
 namespace holdfast::backends::redis {
 
 struct Options {
   net::resp::Endpoint endpoint;
+  Dialect dialect;
   std::uint32_t audit = 0;  // events kept beside each lock; 0: none
 };
 

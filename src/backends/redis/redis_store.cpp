@@ -79,7 +79,13 @@ class RedisStore final : public store::Store, public std::enable_shared_from_thi
     return list_locks(server_, std::move(request));
   }
 
-  Result<void> supports(const model::LockSpec&) const override { return {}; }
+  Result<void> supports(const model::LockSpec& spec) const override {
+    return options_.dialect.supports(spec);
+  }
+  OwnerId fresh_owner(Runtime& runtime) const override {
+    if (options_.dialect.is_native()) return Store::fresh_owner(runtime);
+    return options_.dialect.fresh_owner(runtime);
+  }
   store::Capabilities capabilities() const override { return {.queues = true}; }
   std::string describe() const override {
     return fmt::format("{}://{}/{}", options_.endpoint.tls ? "rediss" : "redis", server_->peer(),
@@ -95,7 +101,7 @@ class RedisStore final : public store::Store, public std::enable_shared_from_thi
 
   void deliver(const redisReply& payload) {
     if (payload.type != REDIS_REPLY_STRING) return;
-    if (auto told = decode_message(text_of(payload))) mailbox_.deliver(told->name, told->message);
+    if (auto told = decode_message(text_of(payload), options_.dialect)) mailbox_.deliver(told->name, told->message);
   }
 
   void give_back(const LockName& name, const OwnerId& owner, model::RequestId request) {

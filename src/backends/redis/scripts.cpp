@@ -34,30 +34,37 @@ Scripts::Scripts(const Options& options) : audited_(options.audit > 0) {
   const bool native = options.dialect.empty();
   // Only Holdfast's own layout without an audit trail is simple enough for a shortcut.
   const bool shortcuts = native && options.audit == 0;
-  const std::string dialect =
-      native ? "dialects/native" : fmt::format("dialects/{}", options.dialect);
-  const std::string settings = fmt::format(
-      "local AUDIT = {}\n", options.audit > 0 ? std::to_string(options.audit) : std::string("nil"));
+  std::string state = fmt::format("local AUDIT, UNIT_MS = {}, {}\n",
+                                  audited_ ? std::to_string(options.audit) : std::string("nil"),
+                                  options.unit_ms);
+  for (const auto part : {"header", "state", "audit"}) state += lua_file(part);
+  if (native) {
+    state += lua_file("dialects/native");
+  } else {
+    state += lua_file("dialects/shared");
+    state += lua_file(fmt::format("dialects/{}", options.dialect));
+    state += lua_file("dialects/mirror");
+  }
 
-  const auto put_together = [&](Script script, std::string_view shortcut, std::string_view verb) {
-    std::string text(options.prelude);
-    if (shortcuts && !shortcut.empty()) text += lua_file(shortcut);
-    text += settings;
-    const std::string_view parts[] = {"state", dialect, "audit", "queue", "step"};
-    for (const auto part : parts) text += lua_file(part);
-    text += lua_file(verb);
+  const auto add = [&](Script script, std::string text) {
     auto& source = sources_[static_cast<std::size_t>(script)];
-    source.sha1 = sha1_of(text);
-    source.text = std::move(text);
+    source.text = std::string(options.prelude) + std::move(text);
+    source.sha1 = sha1_of(source.text);
+  };
+  const auto put_together = [&](Script script, std::string_view shortcut, std::string_view verb) {
+    std::string text;
+    if (shortcuts && !shortcut.empty()) text += lua_file(shortcut);
+    text += state;
+    for (const auto part : {std::string_view("queue"), std::string_view("step"), verb}) {
+      text += lua_file(part);
+    }
+    add(script, std::move(text));
   };
   put_together(Script::acquire, "acquire_shortcut", "acquire");
   put_together(Script::renew, "renew_shortcut", "renew");
   put_together(Script::release, "release_shortcut", "release");
   put_together(Script::force_release, {}, "force_release");
-
-  auto& inspect = sources_[static_cast<std::size_t>(Script::inspect)];
-  inspect.text = fmt::format("{}{}", options.prelude, lua_file("inspect"));
-  inspect.sha1 = sha1_of(inspect.text);
+  add(Script::inspect, state + std::string(lua_file("inspect")));
 }
 
 }  // namespace holdfast::backends::redis

@@ -24,7 +24,11 @@ constexpr runtime::Backoff between_retries{.first = std::chrono::milliseconds(5)
 Server::Server(std::shared_ptr<runtime::Runtime> runtime, const Options& options)
     : runtime_(std::move(runtime)),
       peer_(options.endpoint.describe()),
-      scripts_(Scripts::Options{.dialect = {}, .audit = options.audit, .prelude = {}}),
+      dialect_(options.dialect),
+      scripts_({.dialect = dialect_.profile().script,
+                .unit_ms = dialect_.profile().unit_ms,
+                .audit = options.audit,
+                .prelude = {}}),
       connection_(runtime_, options.endpoint,
                   {.greeting = [resync = resync_] {
                      resync->store(true);
@@ -53,7 +57,7 @@ Task<Result<Reply>> Server::apply(Request request) {
   Sending sending;
   for (unsigned failures = 0;; ++failures) {
     sending.resync = resync_->load(std::memory_order_relaxed);
-    auto asking = connection_.send(encode(scripts_, request.name, command, sending),
+    auto asking = connection_.send(encode(scripts_, dialect_, request.name, command, sending),
                                    request.deadline, request.stop);
     Result<net::resp::Reply> reply = co_await std::move(asking);
     if (!reply) co_return std::unexpected(std::move(reply.error()));

@@ -23,7 +23,7 @@ class Server {
   Task<Result<net::resp::Reply>> ask(std::string command, runtime::LocalTime deadline);
 
   Task<Result<void>> connected(runtime::LocalTime deadline);
-  const Scripts& scripts() const { return scripts_; }
+  const Dialect& dialect() const { return dialect_; }
   const std::string& peer() const { return peer_; }
   const std::shared_ptr<runtime::Runtime>& runtime() const { return runtime_; }
 
@@ -33,6 +33,7 @@ class Server {
 
   const std::shared_ptr<runtime::Runtime> runtime_;
   const std::string peer_;
+  const Dialect dialect_;
   const Scripts scripts_;
   // Whatever is behind the address may have changed: compare fences with its clock.
   const std::shared_ptr<std::atomic<bool>> resync_ = std::make_shared<std::atomic<bool>>(true);

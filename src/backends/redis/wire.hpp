@@ -4,6 +4,7 @@
 // No socket here, so that the twin test can drive the same bytes.
 #pragma once
 
+#include "backends/redis/dialect.hpp"
 #include "backends/redis/scripts.hpp"
 #include "net/resp/reply.hpp"
 #include "store/store.hpp"
@@ -21,11 +22,17 @@ struct Sending {
 };
 
 // One command in RESP.
-std::string encode(const Scripts& scripts, const LockName& name, const model::LockCommand& command,
-                   Sending sending);
+std::string encode(const Scripts& scripts, const Dialect& dialect, const LockName& name,
+                   const model::LockCommand& command, Sending sending);
+inline std::string encode(const Scripts& scripts, const LockName& name,
+                          const model::LockCommand& command, Sending sending) {
+  return encode(scripts, Dialect(), name, command, sending);
+}
 
 // What a script answered. Errors: unavailable, if it is not an answer of ours.
 Result<store::Reply> decode(const model::LockCommand& command, const redisReply& reply);
+// Whether a waiter was told that a program without messages of ours is in its way.
+bool is_behind_a_stranger(const redisReply& reply);
 
 // The whole state, from the reply to an Inspect, and the server's time in it. What has ended by then
 // is still in it. Tokens included: for stores and tests only.
@@ -40,7 +47,7 @@ struct Delivery {
   LockName name;
   model::Message message;
 };
-std::optional<Delivery> decode_message(std::string_view payload);
+std::optional<Delivery> decode_message(std::string_view payload, const Dialect& dialect = {});
 
 // "hf:000000000000002a"
 std::string channel_of(model::ProcessId process);

@@ -3,11 +3,12 @@ local nul = string.find(ARGV[1], '\0', 18, true)
 local body = sub(ARGV[1], nul + 1)
 local id = sub(ARGV[1], 2, nul - 1)
 local converts = sub(options, 43, 58)
+wanted_spec = sub(body, -49, -38)
 return step(acquire, {
   id = id,
   owner = sub(id, 17),
   body = body,
-  spec = sub(body, -49, -38),
+  spec = wanted_spec,
   permits = permits_of(body),
   ttl = ttl_of(body),
   waits = sub(options, 2, 2) == '1',

@@ -1,7 +1,7 @@
 -- What happened to whom, beside the lock, if the store was opened with audit=N.
 local function note(what, id, hold)
   if not AUDIT then return end
-  call('XADD', KEYS[5], 'MAXLEN', '~', AUDIT, '*', 'event', what, 'fence', digits(hold.fence),
+  call('XADD', KEYS[#KEYS], 'MAXLEN', '~', AUDIT, '*', 'event', what, 'fence', digits(hold.fence),
     'permits', sub(hold.body, -37, -28), 'metadata', sub(hold.body, 1, -50))
-  call('PEXPIRE', KEYS[5], 86400000)
+  call('PEXPIRE', KEYS[#KEYS], 86400000)
 end

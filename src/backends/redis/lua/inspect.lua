@@ -1,8 +1,14 @@
 -- Looking changes nothing. The records go out as they are.
-local time = redis.call('TIME')
-local reply = {time[1] * 1000000 + time[2], redis.call('GET', KEYS[1]) or '', redis.call('PTTL', KEYS[1])}
-if string.sub(reply[2], 1, 1) == '2' then
-  reply[4] = redis.call('ZRANGE', KEYS[3], 0, -1, 'WITHSCORES')
-  reply[5] = redis.call('HGETALL', KEYS[2])
+local value = call('GET', lock) or ''
+local company = sub(value, 1, 1) == '2'
+local reply = {
+  now, value, call('PTTL', lock),
+  company and call('ZRANGE', order, 0, -1, 'WITHSCORES') or {},
+  company and call('HGETALL', records) or {},
+}
+local held = theirs and theirs()
+if theirs then
+  reply[6] = held and as_owner(held.owner) or ''
+  reply[7] = held and held.left or 0
 end
 return reply

@@ -1,18 +1,10 @@
 -- The state of one lock, and the only functions that write it. docs/stores/redis.md has the bytes.
-local lock, records, order, counter = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local call, sub, format = redis.call, string.sub, string.format
-
 local ALL = 4294967295
 local MAX_HOLDERS, MAX_WAITERS = 16384, 16384
 local QUEUE_TTL_US = 10000000
 -- Waiters and holders share a sorted set: waiters below zero by place, holders above by expiry.
 local WAITERS = -9000000000000000
 local NO_REQUEST = '0000000000000000'
-
-local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
-
-local function digits(number) return format('%016.0f', number) end
 
 local function mint()
   local fence = call('INCR', counter)

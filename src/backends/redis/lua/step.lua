@@ -77,7 +77,7 @@ end
 local function queued(wanted)
   local place = tonumber(call('ZSCORE', order, 'w' .. wanted.id)) - WAITERS
   local ahead = call('ZRANK', order, 'w' .. wanted.id)
-  return {now, QUEUED, digits(place), ahead, until_room(wanted.permits)}
+  return {now, QUEUED, digits(place), ahead, until_room(wanted.permits), is_foreign() and 1 or 0}
 end
 
 local function join_queue(wanted)
@@ -244,13 +244,16 @@ local function force_release(up_to)
 end
 
 local function step(apply, ...)
+  if read then read() end
   if not load() then
     return redis.error_reply('HFFORMAT this lock was written by a newer version of Holdfast')
   end
+  if sync then sync() end
   expire()
   local outcome = apply(...)
   -- Whatever the command was: a lock that is free for the head of its queue is handed over.
   hand_over(nil)
   save()
+  if mirror then mirror() end
   return outcome
 end

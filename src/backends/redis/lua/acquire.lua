@@ -1,3 +1,5 @@
+-- Changes nothing, and fails if the server is out of memory: then nothing may be taken apart below.
+redis.call('SETRANGE', KEYS[4], 0, '')
 local options = ARGV[3] or '00' .. string.rep('0', 76)
 local nul = string.find(ARGV[1], '\0', 18, true)
 local body = sub(ARGV[1], nul + 1)

@@ -13,10 +13,8 @@ if string.sub(held, 1, #ARGV[1]) == ARGV[1] then
   local fence = string.sub(held, -33, -18)
   local ttl_ms = tonumber(ARGV[2])
   if left < ttl_ms then left = ttl_ms end
-  if since then
-    redis.call('PEXPIRE', KEYS[1], left)
-  else
-    redis.call('SET', KEYS[1], held, 'PX', left)
-  end
+  -- This goes first, since a server that is out of memory would not allow the SET before it.
+  redis.call('PEXPIRE', KEYS[1], left)
+  if not since then redis.call('SET', KEYS[1], held, 'PX', left) end
   return {0, 1, fence, left * 1000}
 end

@@ -29,8 +29,9 @@ local function is_idle() return count == 0 and waiting == 0 end
 local function is_barging() return sub(spec, 2, 2) == '2' end
 local function is_reentrant() return kind_of(spec) == '2' end
 
+-- The lock's own key is left to `save`: until then, whatever fails has taken nothing away.
 local function bind(to)
-  call('DEL', lock, records, order)
+  call('DEL', records, order)
   spec, used, queue_expires, count, waiting = to, 0, 0, 0, 0
 end
 
@@ -121,12 +122,13 @@ local function unfold(value)
   if sub(value, -1) == '+' then
     since, value = tonumber(sub(value, -17, -2)), sub(value, 1, -18)
   end
-  local left = call('PTTL', lock) * 1000
+  -- A key outlives the millisecond it ends in, and so does its lease.
+  local expires = (math.ceil(now / 1000) + call('PTTL', lock)) * 1000
   local body = sub(value, nul + 1, -17)
-  since = since or now - ttl_of(body) + left
+  since = since or expires - ttl_of(body)
   local hold = {claimed = false, fence = tonumber(sub(value, -16)), since = since, body = body}
   bind(sub(body, -49, -38))
-  add_hold(sub(value, 2, nul - 1), hold, now + left)
+  add_hold(sub(value, 2, nul - 1), hold, expires)
 end
 
 local function load()
@@ -142,6 +144,9 @@ local function load()
     waiting = call('ZCARD', order) - count
     -- An eviction or an operator may have taken one key of three: then nothing of it counts.
     if call('HLEN', records) ~= count + waiting then bind(spec) end
+    -- A server that is out of memory allows every write after the first: here is one that needs no
+    -- memory and changes nothing, so that a lease can still be renewed and handed over.
+    call('HDEL', records, '')
   else
     return false
   end

@@ -29,8 +29,9 @@ local function follow_their_ttl(expires)
   local members = holders(0, '+inf')
   local last = tonumber(call('ZSCORE', order, members[#members]))
   if expires > last + slack then call('ZADD', order, expires, members[#members]) end
-  if expires >= last then return end
-  for _, member in ipairs(members) do call('ZADD', 'LT', order, expires, member) end
+  -- A ttl is told in whole milliseconds.
+  if expires >= last - 2000 then return end
+  for _, member in ipairs(members) do call('ZADD', order, 'LT', expires, member) end
 end
 
 local function sync()

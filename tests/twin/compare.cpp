@@ -74,12 +74,11 @@ Difference compare_states(const Expected& expected, const backends::redis::Snaps
   const auto model = essence_of(expected.after, expected.now);
   auto redis = essence_of(seen.state, expected.now);
   const bool in_order = pair_numbers(model, redis, numbers);
-  const std::string as_told = describe(redis, seen.at);
   translate(redis, numbers);
   if (in_order && bytes_of(model) == bytes_of(redis)) return std::nullopt;
-  return differ(in_order ? "the states differ" : "the states differ, in numbers at least",
-                describe(model, expected.now), as_told + describe(redis, expected.now))
-      .value_or("the states differ in bytes only");
+  return fmt::format("the states differ{}\nmodel:\n{}redis, in the model's numbers:\n{}",
+                     in_order ? "" : ", in numbers at least", describe(model, expected.now),
+                     describe(redis, expected.now));
 }
 
 // Learns what two outcomes of one kind say, and tells Redis' one in the model's numbers.

@@ -146,7 +146,7 @@ class History {
   std::optional<std::string> judge(Lock& lock, const LockCommand& command, Answer answer) {
     const auto admitted = model::admissible(command);
     if (!admitted) return "not admissible: " + admitted.error().message;
-    const std::string before = describe(lock.state, now_);
+    const model::LockState before = lock.state;
     TwinWorld world(now_, fences_, listening_);
     auto outcome = model::step(lock.state, command, world);
     lock.clients.heard(command, outcome);
@@ -155,7 +155,7 @@ class History {
     auto wrong = difference(expected, std::move(answer), numbers_);
     if (!wrong) return std::nullopt;
     return fmt::format("{}\nlock {}\nbefore, as the model has it:\n{}\n{}", describe(command),
-                       lock.name.str(), before, *wrong);
+                       lock.name.str(), describe(before, now_), *wrong);
   }
 
   RedisSide& redis_;

@@ -163,7 +163,10 @@ void Subscriber::Shared::came_up(std::shared_ptr<Link> link) {
 
 Result<void> Subscriber::Shared::received(std::vector<Reply>& replies) {
   last_heard_ = runtime_->now();
-  has_asked_ = false;
+  if (std::exchange(has_asked_, false)) {
+    runtime_->cancel(timer_);
+    listen_for_silence(last_heard_ + endpoint_.silence);
+  }
   for (const Reply& reply : replies) {
     // What else there is, a PONG above all, only shows that the server lives.
     if (!is_array_of(*reply, "message", 3)) continue;

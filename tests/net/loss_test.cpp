@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Servers that stop, die and come back, and connections that are destroyed under their commands.
+#include "net/resp/connection.hpp"
+#include "support/fault_proxy.hpp"
+#include "talk.hpp"
+
+#include <fmt/format.h>
+
+#include <optional>
+#include <vector>
+
+namespace holdfast::test {
+namespace {
+
+using net::resp::command;
+
+struct LossTest : testing::Test {
+  Endpoint impatient() const {
+    auto endpoint = endpoint_at(server.port());
+    endpoint.command_timeout = 150ms;
+    return endpoint;
+  }
+  RedisServer server;
+  std::shared_ptr<runtime::Runtime> runtime = runtime::shared_runtime();
+};
+
+TEST_F(LossTest, a_stopped_server_loses_its_connection_and_the_outcome_is_unknown) {
+  std::atomic<int> dropped = 0;
+  Connection::Events events;
+  events.dropped = [&](const Error&) { ++dropped; };
+  Connection connection(runtime, impatient(), std::move(events));
+  ASSERT_TRUE(wait_connected(connection));
+  server.stop();
+  const auto begun = std::chrono::steady_clock::now();
+  const auto reply = ask(connection, command("SET", "a", "1"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, 5s);
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().code, Errc::outcome_unknown);
+  EXPECT_TRUE(reply.error().message.contains("no reply within 150 ms")) << reply.error().message;
+  EXPECT_EQ(dropped, 1);
+  server.cont();
+  ASSERT_TRUE(wait_connected(connection));
+  EXPECT_EQ(ask(connection, command("ECHO", "mine")), "mine");
+}
+
+TEST_F(LossTest, a_server_that_is_only_slow_now_and_then_keeps_its_connection) {
+  FaultProxy proxy(server.port());
+  auto endpoint = endpoint_at(proxy.port());
+  endpoint.command_timeout = 400ms;
+  Connection connection(runtime, endpoint);
+  ASSERT_TRUE(wait_connected(connection));
+  for (int i = 0; i < 5; ++i) {
+    proxy.delay_replies(i % 2 == 0 ? 100ms : 0ms);
+    EXPECT_EQ(ask(connection, command("ECHO", "mine")), "mine");
+  }
+  EXPECT_EQ(proxy.counts().connections, 1U);
+}
+
+TEST_F(LossTest, a_server_that_was_killed_and_restarted_is_found_again) {
+  Connection connection(runtime, endpoint_at(server.port()));
+  ASSERT_EQ(ask(connection, command("PING")), "PONG");
+  server.kill();
+  ASSERT_TRUE(comes_true([&] { return !connection.is_connected(); }));
+  const auto reply = ask(connection, command("PING"));
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().code, Errc::unavailable);
+  server.restart();
+  ASSERT_TRUE(wait_connected(connection));
+  EXPECT_EQ(ask(connection, command("PING")), "PONG");
+}
+
+TEST_F(LossTest, while_the_next_attempt_is_not_due_a_command_ends_at_once) {
+  server.kill();
+  Connection connection(runtime, endpoint_at(server.port()));
+  ASSERT_FALSE(wait_connected(connection, 300ms));
+  // The pause between attempts is longer by now than a command has time.
+  int at_once = 0;
+  for (int i = 0; i < 20; ++i) {
+    const auto begun = std::chrono::steady_clock::now();
+    const auto reply = ask(connection, command("PING"));
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().code, Errc::unavailable);
+    EXPECT_TRUE(reply.error().message.contains("refused")) << reply.error().message;
+    if (std::chrono::steady_clock::now() - begun < 50ms) ++at_once;
+  }
+  EXPECT_GT(at_once, 15);
+}
+
+TEST_F(LossTest, a_command_waits_for_the_connection_that_is_being_made) {
+  FaultProxy proxy(server.port());
+  proxy.delay_replies(100ms);
+  Connection connection(runtime, endpoint_at(proxy.port()));
+  EXPECT_FALSE(connection.is_connected());
+  EXPECT_EQ(ask(connection, command("ECHO", "patient")), "patient");
+}
+
+TEST_F(LossTest, a_deadline_that_passes_before_the_connection_is_made_sends_nothing) {
+  FaultProxy proxy(server.port());
+  proxy.delay_replies(200ms);
+  Connection connection(runtime, endpoint_at(proxy.port()));
+  const auto reply = ask(connection, command("SET", "late", "1"), 50ms);
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().code, Errc::unavailable);
+  std::stop_source stop;
+  auto asked = begin_asking(connection, command("SET", "late", "1"), 10s, stop.get_token());
+  stop.request_stop();
+  EXPECT_EQ(asked.get().error().code, Errc::cancelled);
+  proxy.all_well();
+  ASSERT_TRUE(wait_connected(connection));
+  EXPECT_EQ(ask(connection, command("EXISTS", "late")), "0");
+}
+
+TEST_F(LossTest, an_attempt_that_hangs_is_given_up) {
+  FaultProxy proxy(server.port());
+  proxy.swallow_replies(true);
+  auto endpoint = endpoint_at(proxy.port());
+  endpoint.connect_timeout = 100ms;
+  Connection connection(runtime, endpoint);
+  const auto reply = ask(connection, command("PING"));
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().code, Errc::unavailable);
+  EXPECT_TRUE(reply.error().message.contains("no connection within 100 ms"))
+      << reply.error().message;
+  proxy.all_well();
+  EXPECT_TRUE(wait_connected(connection));
+}
+
+TEST_F(LossTest, a_server_that_closes_the_door_each_time_is_not_asked_in_a_tight_loop) {
+  FaultProxy proxy(server.port());
+  Connection connection(runtime, endpoint_at(proxy.port()));
+  ASSERT_TRUE(wait_connected(connection));
+  const auto end = std::chrono::steady_clock::now() + 500ms;
+  while (std::chrono::steady_clock::now() < end) {
+    proxy.cut();
+    std::this_thread::sleep_for(5ms);
+  }
+  EXPECT_LT(proxy.counts().connections, 30U);
+}
+
+TEST_F(LossTest, reconnecting_ends_what_is_in_flight_and_goes_on) {
+  FaultProxy proxy(server.port());
+  Connection connection(runtime, endpoint_at(proxy.port()));
+  ASSERT_TRUE(wait_connected(connection));
+  proxy.delay_replies(10s);
+  auto asked = begin_asking(connection, command("ECHO", "lost"));
+  ASSERT_TRUE(comes_true([&] { return proxy.counts().request_reads >= 2; }));
+  connection.reconnect({Errc::unavailable, "the wrong server"});
+  const auto reply = asked.get();
+  EXPECT_EQ(reply.error().code, Errc::outcome_unknown);
+  EXPECT_TRUE(reply.error().message.contains("the wrong server")) << reply.error().message;
+  proxy.all_well();
+  ASSERT_TRUE(wait_connected(connection));
+  EXPECT_EQ(ask(connection, command("ECHO", "mine")), "mine");
+}
+
+TEST_F(LossTest, destroying_it_ends_its_commands) {
+  for (const bool on_loop : {false, true}) {
+    server.cont();
+    std::optional<Connection> connection(std::in_place, runtime, endpoint_at(server.port()));
+    ASSERT_TRUE(wait_connected(*connection));
+    server.stop();
+    std::vector<std::future<Result<std::string>>> asked;
+    for (int i = 0; i < 20; ++i) asked.push_back(begin_asking(*connection, command("PING")));
+    if (on_loop)
+      on_the_loop(*runtime, [&] { connection.reset(); });
+    else
+      connection.reset();
+    for (auto& reply : asked) EXPECT_EQ(reply.get().error().code, Errc::outcome_unknown);
+  }
+}
+
+TEST_F(LossTest, destroying_it_before_it_is_connected_ends_its_commands) {
+  server.stop();
+  std::optional<Connection> connection(std::in_place, runtime, endpoint_at(server.port()));
+  auto asked = begin_asking(*connection, command("PING"));
+  connection.reset();
+  EXPECT_EQ(asked.get().error().code, Errc::unavailable);
+}
+
+TEST_F(LossTest, the_reply_to_a_command_may_destroy_it) {
+  auto connection = std::make_shared<std::optional<Connection>>();
+  connection->emplace(runtime, endpoint_at(server.port()));
+  ASSERT_TRUE(wait_connected(**connection));
+  std::vector<std::future<Result<std::string>>> others;
+  std::promise<void> destroyed;
+  on_the_loop(*runtime, [&] {
+    runtime::spawn((*connection)->send(command("PING"), runtime->now() + 5s),
+                   [connection, &destroyed](Result<Reply>&&) {
+                     connection->reset();
+                     destroyed.set_value();
+                   });
+    for (int i = 0; i < 10; ++i) others.push_back(begin_asking(**connection, command("PING")));
+  });
+  destroyed.get_future().wait();
+  for (auto& other : others) {
+    const auto reply = other.get();
+    if (!reply) {
+      EXPECT_EQ(reply.error().code, Errc::outcome_unknown);
+    }
+  }
+}
+
+TEST_F(LossTest, making_and_destroying_many_leaves_nothing_behind) {
+  RawRedis raw(server);
+  for (int i = 0; i < 100; ++i) {
+    Connection connection(runtime, endpoint_at(server.port()));
+    if (i % 2 == 0) begin_asking(connection, command("PING"));
+    if (i % 5 == 0) wait_connected(connection);
+  }
+  EXPECT_TRUE(comes_true([&] {
+    const auto list = raw.text({"CLIENT", "LIST"});
+    return std::count(list.begin(), list.end(), '\n') == 1;
+  }));
+}
+
+}  // namespace
+}  // namespace holdfast::test

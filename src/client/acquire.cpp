@@ -153,7 +153,9 @@ Attempt::Verdict Attempt::judge(const model::LockOutcome& outcome) {
 
 Attempt::Verdict Attempt::judge(const Error& error) {
   const bool may_have_happened = error.code == Errc::outcome_unknown;
-  may_be_in_store_ = may_be_in_store_ || may_have_happened;
+  // Granted, but too few replicas know of it: it is there, and must be given back.
+  const bool happened = error.code == Errc::not_replicated;
+  may_be_in_store_ = may_be_in_store_ || may_have_happened || happened;
   const bool may_pass = may_have_happened || error.code == Errc::unavailable;
   if (may_pass && is_cancelled()) return std::unexpected(cancelled());
   if (!may_pass || !waits() || now() >= give_up_at_) return std::unexpected(error);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client/core.hpp"
 
+#include "client/held_lease.hpp"
 #include "runtime/fork.hpp"
 #include "runtime/process_info.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace holdfast::client {
 
@@ -68,9 +71,36 @@ model::MetadataPtr Core::metadata(std::string_view note, std::string_view value,
   return known_places_[place] = describe();
 }
 
+void Core::watch(std::weak_ptr<HeldLease> lease) {
+  if (!store_->capabilities().may_change) return;
+  const std::lock_guard lock(mutex_);
+  if (leases_.size() >= sweep_at_) {
+    std::erase_if(leases_, [](const auto& each) { return each.expired(); });
+    sweep_at_ = std::max<std::size_t>(64, 2 * leases_.size());
+  }
+  leases_.push_back(std::move(lease));
+}
+
+void Core::confirm_leases() {
+  store_changes.fetch_add(1, std::memory_order_relaxed);
+  std::vector<std::weak_ptr<HeldLease>> leases;
+  {
+    const std::lock_guard lock(mutex_);
+    leases = leases_;
+  }
+  for (const auto& each : leases) {
+    if (const auto lease = each.lock()) lease->confirm();
+  }
+}
+
 std::shared_ptr<Core> make_core(std::shared_ptr<store::Store> store,
                                 std::shared_ptr<runtime::Runtime> runtime) {
-  return std::make_shared<Core>(std::move(store), std::move(runtime), runtime::this_process());
+  auto core =
+      std::make_shared<Core>(std::move(store), std::move(runtime), runtime::this_process());
+  core->store().on_change([weak = std::weak_ptr(core)] {
+    if (const auto still_there = weak.lock()) still_there->confirm_leases();
+  });
+  return core;
 }
 
 }  // namespace holdfast::client

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <source_location>
 #include <string_view>
+#include <vector>
 
 namespace holdfast::client {
 
@@ -21,6 +22,8 @@ inline constexpr Micros release_timeout = std::chrono::seconds(2);
 // What a destructor or a cancelled wait may spend on cleaning up before it leaves the rest to the
 // background.
 inline constexpr Micros prompt_timeout = std::chrono::milliseconds(50);
+
+class HeldLease;
 
 // What every handle and lease of one client shares.
 class Core {
@@ -42,9 +45,15 @@ class Core {
   model::MetadataPtr metadata(std::string_view note, std::string_view value,
                               const std::source_location& where);
 
+  // A lease that wants to be confirmed when the store behind the address changes.
+  void watch(std::weak_ptr<HeldLease> lease);
+  // The store may no longer know what it granted: every lease asks.
+  void confirm_leases();
+
   // Locks that could not be given back in time; each was logged.
   std::atomic<std::uint64_t> unreleased{0};
   std::atomic<std::uint64_t> lost{0};
+  std::atomic<std::uint64_t> store_changes{0};
 
  private:
   const std::shared_ptr<store::Store> store_;
@@ -55,6 +64,9 @@ class Core {
   std::mutex mutex_;
   // By file and line: most programs lock at a handful of places. Guarded by mutex_.
   std::map<std::pair<const char*, std::uint_least32_t>, model::MetadataPtr> known_places_;
+  // Only on stores that may change. Those that ended are dropped now and then. Guarded by mutex_.
+  std::vector<std::weak_ptr<HeldLease>> leases_;
+  std::size_t sweep_at_ = 64;
 };
 
 std::shared_ptr<Core> make_core(std::shared_ptr<store::Store> store,

@@ -19,6 +19,7 @@ using store::Request;
 std::shared_ptr<HeldLease> HeldLease::start(std::shared_ptr<Core> core, Identity identity,
                                             Terms terms, const Won& won) {
   auto lease = std::make_shared<HeldLease>(std::move(core), std::move(identity), terms, won);
+  lease->core_->watch(lease);
   const std::lock_guard lock(lease->mutex_);
   lease->arm();
   return lease;
@@ -103,6 +104,17 @@ void HeldLease::tick() {
   arm();
   lock.unlock();
   if (ttl) runtime::spawn(renew(*ttl, deadline));
+}
+
+void HeldLease::confirm() {
+  std::unique_lock lock(mutex_);
+  const LocalTime at = now();
+  if (state_ != State::held || at >= plan_.lost_at()) return;
+  const Micros ttl = plan_.ttl_to_confirm(at);
+  const LocalTime deadline = std::min<LocalTime>(at + command_timeout, plan_.lost_at());
+  plan_.sent();
+  lock.unlock();
+  runtime::spawn(renew(ttl, deadline));
 }
 
 // Only an upgrade changes the fence of a lease. An older answer may come after a newer one.

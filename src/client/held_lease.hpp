@@ -40,6 +40,8 @@ class HeldLease : public std::enable_shared_from_this<HeldLease> {
   Task<Result<Released>> release();
   Task<Result<void>> extend(Micros ttl);
   Task<Result<void>> convert(std::uint32_t permits, Micros wait, std::stop_token stop);
+  // Asks the store whether it still knows this lease; if not, it is lost.
+  void confirm();
   // Ends the handle without a word to the store.
   void detach();
   // The handle goes away: gives the lock back without keeping anybody waiting.

@@ -40,6 +40,10 @@ std::optional<Micros> RenewalPlan::ttl_to_ask(LocalTime now) const {
   return std::min(terms_.ttl, left);
 }
 
+Micros RenewalPlan::ttl_to_confirm(LocalTime now) const {
+  return unconfirmed_ ? ttl_to_ask(now).value_or(min_ttl) : min_ttl;
+}
+
 void RenewalPlan::sent() { in_flight_ = true; }
 
 void RenewalPlan::renewed(LocalTime before_send, Micros remaining) {

@@ -27,6 +27,9 @@ class RenewalPlan {
   bool renewal_due(LocalTime now) const { return !in_flight_ && now >= next_renewal_; }
   // What a renewal sent now may ask for; nothing once max_hold leaves too little.
   std::optional<Micros> ttl_to_ask(LocalTime now) const;
+  // The same for a renewal that only asks whether the lease is still known. It never shortens, so
+  // that the smallest ttl does, unless a claim waits to become a lease.
+  Micros ttl_to_confirm(LocalTime now) const;
   bool reached_max_hold(LocalTime now) const { return wants_renewal() && !ttl_to_ask(now); }
 
   void sent();

@@ -9,6 +9,7 @@
 #include "model/machine.hpp"
 #include "runtime/runtime.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -67,6 +68,8 @@ struct ListRequest {
 
 struct Capabilities {
   bool queues = true;  // keeps waiters in order and notifies them; else clients ask again
+  // What is behind the address can be replaced by something that knows less: see on_change.
+  bool may_change = false;
 };
 
 class Store {
@@ -87,6 +90,16 @@ class Store {
   virtual Result<void> supports(const model::LockSpec& spec) const = 0;
 
   virtual Capabilities capabilities() const = 0;
+
+  // Called on the runtime's own thread, possibly while the store goes away, whenever what is behind
+  // the address may no longer know what it granted: every lease should be confirmed. Once, before
+  // the first command.
+  virtual void on_change(std::function<void()>) {}
+
+  // What an operator should know about this store's set-up, one sentence each.
+  virtual Task<Result<std::vector<std::string>>> diagnose(LocalTime) {
+    return Task<Result<std::vector<std::string>>>(std::vector<std::string>{});
+  }
 
   // A fresh owner, in the form that other programs expect where they share the locks.
   virtual OwnerId fresh_owner(runtime::Runtime& runtime) const {

@@ -28,10 +28,12 @@ Result<std::uint32_t> number(std::string_view option, std::string_view text, std
   return value;
 }
 
-Result<Micros> time_from(std::string_view option, std::string_view text) {
+Result<Micros> time_from(std::string_view option, std::string_view text, Micros most) {
   auto parsed = text::parse_duration(text);
-  if (!parsed || *parsed < 10ms || *parsed > 60s) {
-    return refuse(option, "must be a duration from 10ms to 60s");
+  if (!parsed || *parsed < 10ms || *parsed > most) {
+    return refuse(option, fmt::format("must be a duration from 10ms to {}",
+                                      text::format_duration(
+                                          std::chrono::duration_cast<std::chrono::milliseconds>(most))));
   }
   return std::chrono::duration_cast<Micros>(*parsed);
 }
@@ -62,8 +64,14 @@ Result<void> set_tls(Options& out, const std::string& option, const std::string&
 Result<void> set(Options& out, const std::string& option, const std::string& value) {
   auto& endpoint = out.endpoint;
   if (option == "db") return put(endpoint.database, number(option, value, max_database));
-  if (option == "timeout") return put(endpoint.command_timeout, time_from(option, value));
-  if (option == "connect_timeout") return put(endpoint.connect_timeout, time_from(option, value));
+  if (option == "timeout") return put(endpoint.command_timeout, time_from(option, value, max_timeout));
+  if (option == "connect_timeout") {
+    return put(endpoint.connect_timeout, time_from(option, value, max_timeout));
+  }
+  if (option == "replicas") return put(out.replicas, number(option, value, max_replicas));
+  if (option == "replica_timeout") {
+    return put(out.replica_timeout, time_from(option, value, max_replica_timeout));
+  }
   if (option == "audit") return put(out.audit, number(option, value, max_audit));
   for (const std::string_view of_tls : {"ca", "cert", "key", "sni"}) {
     if (option == of_tls) return set_tls(out, option, value);

@@ -10,9 +10,15 @@ namespace holdfast::backends::redis {
 struct Options {
   net::resp::Endpoint endpoint;
   Dialect dialect;
+  // Grants and renewals count once so many replicas have them; 0: at once.
+  std::uint32_t replicas = 0;
+  Micros replica_timeout = std::chrono::milliseconds(100);
   std::uint32_t audit = 0;  // events kept beside each lock; 0: none
 };
 
+inline constexpr Micros max_timeout = std::chrono::seconds(60);
+inline constexpr std::uint32_t max_replicas = 100;
+inline constexpr Micros max_replica_timeout = std::chrono::milliseconds(300);
 inline constexpr std::uint32_t max_audit = 100'000;
 inline constexpr std::uint32_t max_database = 1'000'000;
 

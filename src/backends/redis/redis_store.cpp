@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/redis/redis_store.hpp"
 
+#include "backends/redis/diagnosis.hpp"
 #include "backends/redis/listing.hpp"
+#include "backends/redis/replication.hpp"
 #include "backends/redis/server.hpp"
+#include "backends/redis/strangers.hpp"
 #include "backends/redis/wire.hpp"
 #include "net/resp/subscriber.hpp"
+#include "runtime/fork.hpp"
+#include "runtime/log.hpp"
 #include "runtime/spawn.hpp"
 #include "store/mailbox.hpp"
 
 #include <fmt/format.h>
+
+#include <mutex>
+#include <set>
 
 namespace holdfast::backends::redis {
 
@@ -16,6 +24,7 @@ namespace {
 
 using net::resp::Subscriber;
 using net::resp::text_of;
+using runtime::LocalTime;
 using runtime::Runtime;
 using store::Reply;
 using store::Request;
@@ -25,110 +34,214 @@ constexpr Micros give_back_timeout = std::chrono::milliseconds(500);
 
 class RedisStore final : public store::Store, public std::enable_shared_from_this<RedisStore> {
  public:
-  RedisStore(Options options, std::shared_ptr<Runtime> runtime)
-      : options_(std::move(options)),
-        runtime_(std::move(runtime)),
-        process_(model::ProcessId{runtime_->random() | 1U}),
-        mailbox_(runtime_),
-        server_(std::make_shared<Server>(runtime_, options_)) {}
-
+  RedisStore(Options options, std::shared_ptr<Runtime> runtime);
   // Once, before anything else: messages find the store while it lives.
-  void start() {
-    mailbox_.on_unwanted([weak = weak_from_this()](const LockName& name, const OwnerId& owner,
-                                                   model::RequestId request) {
-      if (const auto store = weak.lock()) store->give_back(name, owner, request);
-    });
-    Subscriber::Events events;
-    events.message = [weak = weak_from_this()](std::string_view, const redisReply& payload) {
-      if (const auto store = weak.lock()) store->deliver(payload);
-    };
-    // What was said while nobody listened is lost: everybody asks again.
-    events.subscribed = [weak = weak_from_this()](std::uint64_t) {
-      if (const auto store = weak.lock()) store->mailbox_.hint_all();
-    };
-    subscriber_ = std::make_unique<Subscriber>(
-        runtime_, options_.endpoint, std::vector<std::string>{channel_of(process_)},
-        std::move(events));
-  }
+  void start();
+  Task<Result<void>> ready(LocalTime deadline);
 
-  Task<Result<void>> ready(runtime::LocalTime deadline) {
-    auto connecting = server_->connected(deadline);
-    Result<void> connected = co_await std::move(connecting);
-    if (!connected) co_return connected;
-    auto subscribing = subscriber_->subscribed(deadline);
-    co_return co_await std::move(subscribing);
-  }
-
-  Task<Result<Reply>> apply(Request request) override {
-    const auto& command = std::get<model::LockCommand>(request.command);
-    if (auto allowed = model::admissible(command); !allowed) {
-      return Task<Result<Reply>>(std::unexpected(std::move(allowed.error())));
-    }
-    if (request.stop.stop_requested()) {
-      return Task<Result<Reply>>(fail(Errc::cancelled, "cancelled before it began"));
-    }
-    return apply_there(server_, std::move(request));
-  }
-
+  Task<Result<Reply>> apply(Request request) override;
   Result<std::unique_ptr<store::Listening>> listen(const LockName&, const OwnerId&,
                                                    model::RequestId request) override {
-    return mailbox_.listen(request, process_);
+    return mailbox_->listen(request, process_);
   }
-
   Task<Result<LockPage>> list(store::ListRequest request) override {
     return list_locks(server_, std::move(request));
   }
-
   Result<void> supports(const model::LockSpec& spec) const override {
     return options_.dialect.supports(spec);
+  }
+  store::Capabilities capabilities() const override { return {.queues = true, .may_change = true}; }
+  void on_change(std::function<void()> changed) override;
+  Task<Result<std::vector<std::string>>> diagnose(LocalTime deadline) override {
+    return look_for_trouble(server_, deadline);
   }
   OwnerId fresh_owner(Runtime& runtime) const override {
     if (options_.dialect.is_native()) return Store::fresh_owner(runtime);
     return options_.dialect.fresh_owner(runtime);
   }
-  store::Capabilities capabilities() const override { return {.queues = true}; }
-  std::string describe() const override {
-    return fmt::format("{}://{}/{}", options_.endpoint.tls ? "rediss" : "redis", server_->peer(),
-                       options_.endpoint.database);
-  }
+  std::string describe() const override;
 
  private:
-  // Keeps the server for as long as its answer is waited for.
-  static Task<Result<Reply>> apply_there(std::shared_ptr<Server> server, Request request) {
-    auto applying = server->apply(std::move(request));
-    co_return co_await std::move(applying);
-  }
-
-  void deliver(const redisReply& payload) {
-    if (payload.type != REDIS_REPLY_STRING) return;
-    if (auto told = decode_message(text_of(payload), options_.dialect)) mailbox_.deliver(told->name, told->message);
-  }
-
-  void give_back(const LockName& name, const OwnerId& owner, model::RequestId request) {
-    model::LockCommand release{.spec = {}, .verb = model::Release{owner, request, true}};
-    runtime::spawn(apply(Request{.name = name,
-                                 .command = std::move(release),
-                                 .deadline = runtime_->now() + give_back_timeout}));
-  }
+  Server::Events server_events();
+  Subscriber::Events subscriber_events();
+  void deliver(std::string_view channel, const redisReply& payload);
+  void subscribed(std::uint64_t client_id);
+  void changed();
+  void give_back(const LockName& name, const OwnerId& owner, model::RequestId request);
 
   const Options options_;
   const std::shared_ptr<Runtime> runtime_;
   const model::ProcessId process_;
-  store::Mailbox mailbox_;
+  const std::shared_ptr<store::Mailbox> mailbox_;
   const std::shared_ptr<Server> server_;
+  const std::shared_ptr<Strangers> strangers_;      // only in a dialect
+  const std::shared_ptr<Replication> replication_;  // only where replicas count
   std::unique_ptr<Subscriber> subscriber_;
+
+  std::mutex mutex_;
+  std::vector<std::function<void()>> on_change_;  // guarded by mutex_
 };
+
+std::shared_ptr<Replication> make_replication(const Options& options,
+                                              const std::shared_ptr<Runtime>& runtime) {
+  if (options.replicas == 0) return nullptr;
+  Options for_wait = options;
+  for_wait.endpoint.command_timeout += options.replica_timeout;
+  auto server = std::make_shared<Server>(runtime, for_wait);
+  server->start({});
+  return std::make_shared<Replication>(std::move(server), options);
+}
+
+RedisStore::RedisStore(Options options, std::shared_ptr<Runtime> runtime)
+    : options_(std::move(options)),
+      runtime_(std::move(runtime)),
+      process_(model::ProcessId{runtime_->random() | 1U}),
+      mailbox_(std::make_shared<store::Mailbox>(runtime_)),
+      server_(std::make_shared<Server>(runtime_, options_)),
+      strangers_(options_.dialect.is_native() ? nullptr
+                                              : std::make_shared<Strangers>(server_, mailbox_)),
+      replication_(make_replication(options_, runtime_)) {}
+
+void RedisStore::start() {
+  mailbox_->on_unwanted([weak = weak_from_this()](const LockName& name, const OwnerId& owner,
+                                                 model::RequestId request) {
+    if (const auto store = weak.lock()) store->give_back(name, owner, request);
+  });
+  server_->start(server_events());
+  std::vector<std::string> channels{channel_of(process_)};
+  if (strangers_) channels.emplace_back(invalidation_channel);
+  subscriber_ = std::make_unique<Subscriber>(runtime_, options_.endpoint, std::move(channels),
+                                             subscriber_events());
+}
+
+Server::Events RedisStore::server_events() {
+  Server::Events events;
+  events.changed = [weak = weak_from_this()] {
+    if (const auto store = weak.lock()) store->changed();
+  };
+  if (!strangers_) return events;
+  events.greeting = [weak = std::weak_ptr(strangers_)] {
+    const auto strangers = weak.lock();
+    return strangers ? strangers->greeting() : std::vector<std::string>{};
+  };
+  events.behind_a_stranger = [weak = weak_from_this()](const LockName& name,
+                                                       model::RequestId request) {
+    if (const auto store = weak.lock()) store->strangers_->wait_for(name, request);
+  };
+  return events;
+}
+
+Subscriber::Events RedisStore::subscriber_events() {
+  Subscriber::Events events;
+  events.message = [weak = weak_from_this()](std::string_view channel, const redisReply& payload) {
+    if (const auto store = weak.lock()) store->deliver(channel, payload);
+  };
+  events.subscribed = [weak = weak_from_this()](std::uint64_t client_id) {
+    if (const auto store = weak.lock()) store->subscribed(client_id);
+  };
+  return events;
+}
+
+Task<Result<void>> RedisStore::ready(LocalTime deadline) {
+  const auto self = shared_from_this();
+  auto connecting = server_->connected(deadline);
+  Result<void> connected = co_await std::move(connecting);
+  if (!connected) co_return connected;
+  auto subscribing = subscriber_->subscribed(deadline);
+  Result<void> subscribed = co_await std::move(subscribing);
+  if (!subscribed) co_return subscribed;
+  auto probing = probe_rights(server_, channel_of(process_), deadline);
+  co_return co_await std::move(probing);
+}
+
+Task<Result<Reply>> RedisStore::apply(Request request) {
+  const auto& command = std::get<model::LockCommand>(request.command);
+  if (auto allowed = model::admissible(command); !allowed) {
+    return Task<Result<Reply>>(std::unexpected(std::move(allowed.error())));
+  }
+  if (request.stop.stop_requested()) {
+    return Task<Result<Reply>>(fail(Errc::cancelled, "cancelled before it began"));
+  }
+  const bool makes_a_lease = std::holds_alternative<model::Acquire>(command.verb) ||
+                             std::holds_alternative<model::Renew>(command.verb);
+  if (replication_ && makes_a_lease) return replication_->apply(std::move(request));
+  return server_->apply(std::move(request));
+}
+
+void RedisStore::on_change(std::function<void()> changed) {
+  const std::lock_guard lock(mutex_);
+  on_change_.push_back(std::move(changed));
+}
+
+void RedisStore::changed() {
+  std::vector<std::function<void()>> told;
+  {
+    const std::lock_guard lock(mutex_);
+    told = on_change_;
+  }
+  for (const auto& each : told) each();
+}
+
+std::string RedisStore::describe() const {
+  return fmt::format("{}://{}/{}", options_.endpoint.tls ? "rediss" : "redis", server_->peer(),
+                     options_.endpoint.database);
+}
+
+void RedisStore::deliver(std::string_view channel, const redisReply& payload) {
+  if (strangers_ && channel == invalidation_channel) return strangers_->changed(payload);
+  if (payload.type != REDIS_REPLY_STRING) return;
+  auto told = decode_message(text_of(payload), options_.dialect);
+  if (!told) return;
+  // A grant that came by a message is on no replica yet, as far as we know: asking again writes it
+  // over the connection whose WAIT can tell.
+  if (replication_) told->message.grant.reset();
+  mailbox_->deliver(told->name, told->message);
+}
+
+// What was said while nobody listened is lost: everybody asks again.
+void RedisStore::subscribed(std::uint64_t client_id) {
+  if (strangers_) strangers_->redirect_to(client_id);
+  mailbox_->hint_all();
+}
+
+void RedisStore::give_back(const LockName& name, const OwnerId& owner, model::RequestId request) {
+  model::LockCommand release{.spec = {}, .verb = model::Release{owner, request, true}};
+  runtime::spawn(apply(Request{.name = name,
+                               .command = std::move(release),
+                               .deadline = runtime_->now() + give_back_timeout}));
+}
+
+// Only in the log, and each of them once in a process: none keeps a lock from working today.
+void warn_of_trouble(store::Store& store, Runtime& runtime) {
+  struct Said {
+    std::mutex mutex;
+    std::set<std::string> sentences;  // guarded by mutex
+  };
+  static runtime::PerProcess<Said> per_process;
+  auto found = runtime::run_blocking(store.diagnose(runtime.now() + std::chrono::seconds(1)));
+  if (!found) return;
+  Said& said = per_process.get();
+  const std::lock_guard lock(said.mutex);
+  for (const auto& trouble : *found) {
+    if (said.sentences.insert(trouble).second) runtime::log_warning(trouble);
+  }
+}
 
 }  // namespace
 
 Result<std::shared_ptr<store::Store>> open_redis_store(Options options,
                                                        std::shared_ptr<Runtime> runtime) {
+  if (runtime->on_own_thread()) {
+    return fail(Errc::unsupported,
+                "a store cannot be opened inside a Holdfast callback: use another thread");
+  }
   const auto deadline = runtime->now() + options.endpoint.connect_timeout;
   auto store = std::make_shared<RedisStore>(std::move(options), runtime);
   store->start();
   if (auto ready = runtime::run_blocking(store->ready(deadline)); !ready) {
     return std::unexpected(std::move(ready.error()));
   }
+  warn_of_trouble(*store, *runtime);
   return store;
 }
 

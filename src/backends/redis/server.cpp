@@ -5,11 +5,17 @@
 #include "backends/redis/wire.hpp"
 #include "runtime/backoff.hpp"
 #include "runtime/event.hpp"
+#include "runtime/log.hpp"
+#include "runtime/spawn.hpp"
+
+#include <fmt/format.h>
 
 namespace holdfast::backends::redis {
 
 namespace {
 
+using net::resp::command;
+using net::resp::Connection;
 using net::resp::is_error;
 using net::resp::text_of;
 using store::Reply;
@@ -18,33 +24,93 @@ using Then = Refusal::Then;
 
 constexpr runtime::Backoff between_retries{.first = std::chrono::milliseconds(5),
                                            .cap = std::chrono::milliseconds(100)};
+// How often the server is asked who it is.
+constexpr auto look_every = std::chrono::seconds(1);
 
 }  // namespace
 
 Server::Server(std::shared_ptr<runtime::Runtime> runtime, const Options& options)
     : runtime_(std::move(runtime)),
+      endpoint_(options.endpoint),
       peer_(options.endpoint.describe()),
       dialect_(options.dialect),
       scripts_({.dialect = dialect_.profile().script,
                 .unit_ms = dialect_.profile().unit_ms,
                 .audit = options.audit,
-                .prelude = {}}),
-      connection_(runtime_, options.endpoint,
-                  {.greeting = [resync = resync_] {
-                     resync->store(true);
-                     return std::vector<std::string>{};
-                   },
-                   .greeted = {},
-                   .dropped = {}}) {}
+                .prelude = {}}) {}
+
+void Server::start(Events events) {
+  events_ = std::move(events);
+  Connection::Events about;
+  about.greeting = [weak = weak_from_this()] {
+    const auto server = weak.lock();
+    return server ? server->greeting() : std::vector<std::string>{};
+  };
+  about.greeted = [weak = weak_from_this()](std::vector<net::resp::Reply> replies) {
+    if (const auto server = weak.lock()) server->greeted(replies);
+  };
+  connection_ = std::make_unique<Connection>(runtime_, endpoint_, std::move(about));
+}
 
 Task<Result<void>> Server::connected(runtime::LocalTime deadline) {
-  return connection_.connected(deadline);
+  return connection_->connected(deadline);
+}
+
+std::vector<std::string> Server::greeting() {
+  resync_.store(true);
+  std::vector<std::string> commands{command("INFO", "server"), command("INFO", "replication")};
+  if (events_.greeting) {
+    for (auto& more : events_.greeting()) commands.push_back(std::move(more));
+  }
+  return commands;
+}
+
+void Server::greeted(const std::vector<net::resp::Reply>& replies) {
+  std::string info;
+  for (const auto& reply : replies) {
+    if (reply && reply->type == REDIS_REPLY_STRING) info.append(text_of(*reply));
+  }
+  identified(info, true);
+  if (!look_is_due_.exchange(true)) look_again_later();
+}
+
+// A user without the right to INFO only learns of new connections.
+void Server::identified(std::string_view info, bool is_new_connection) {
+  std::string what_changed;
+  bool is_first = false;
+  {
+    const std::lock_guard lock(mutex_);
+    is_first = !identity_.is_known();
+    auto now = identity_from(info, identity_);
+    what_changed = difference(identity_, now);
+    identity_ = std::move(now);
+  }
+  if (!what_changed.empty()) {
+    resync_.store(true);
+    runtime::log_warning(fmt::format("store_changed: {}: {}", peer_, what_changed));
+  }
+  const bool may_have_forgotten = !what_changed.empty() || (is_new_connection && !is_first);
+  if (may_have_forgotten && events_.changed) events_.changed();
+}
+
+void Server::look_again_later() {
+  runtime_->schedule(runtime_->now() + look_every, [weak = weak_from_this()] {
+    const auto server = weak.lock();
+    if (!server) return;
+    runtime::spawn(server->ask(command("INFO", "replication"), server->runtime_->now() + look_every),
+                   [weak](Result<net::resp::Reply>&& reply) {
+                     const auto still_there = weak.lock();
+                     if (!still_there) return;
+                     if (reply) still_there->identified(text_of(**reply), false);
+                     still_there->look_again_later();
+                   });
+  });
 }
 
 Task<bool> Server::let_pass(Error error, unsigned failures, runtime::LocalTime deadline,
                             bool reconnect) {
-  resync_->store(true);
-  if (reconnect) connection_.reconnect(std::move(error));
+  resync_.store(true);
+  if (reconnect) connection_->reconnect(std::move(error));
   const auto delay = next_delay(between_retries, failures, runtime_->random());
   if (runtime_->now() + delay >= deadline) co_return false;
   runtime::Event nobody(runtime_);
@@ -53,16 +119,20 @@ Task<bool> Server::let_pass(Error error, unsigned failures, runtime::LocalTime d
 }
 
 Task<Result<Reply>> Server::apply(Request request) {
+  const auto self = shared_from_this();
   const auto& command = std::get<model::LockCommand>(request.command);
   Sending sending;
   for (unsigned failures = 0;; ++failures) {
-    sending.resync = resync_->load(std::memory_order_relaxed);
-    auto asking = connection_.send(encode(scripts_, dialect_, request.name, command, sending),
-                                   request.deadline, request.stop);
+    sending.resync = resync_.load(std::memory_order_relaxed);
+    auto asking = connection_->send(encode(scripts_, dialect_, request.name, command, sending),
+                                    request.deadline, request.stop);
     Result<net::resp::Reply> reply = co_await std::move(asking);
     if (!reply) co_return std::unexpected(std::move(reply.error()));
     if (!is_error(**reply)) {
-      if (sending.resync) resync_->store(false, std::memory_order_relaxed);
+      if (sending.resync) resync_.store(false, std::memory_order_relaxed);
+      if (events_.behind_a_stranger && is_behind_a_stranger(**reply)) {
+        events_.behind_a_stranger(request.name, std::get<model::Acquire>(command.verb).request);
+      }
       co_return decode(command, **reply);
     }
     Refusal refusal = judge(text_of(**reply), peer_);
@@ -79,8 +149,10 @@ Task<Result<Reply>> Server::apply(Request request) {
   }
 }
 
-Task<Result<net::resp::Reply>> Server::ask(std::string command, runtime::LocalTime deadline) {
-  auto asking = connection_.send(std::move(command), deadline);
+Task<Result<net::resp::Reply>> Server::ask(std::string command, runtime::LocalTime deadline,
+                                           unsigned replies) {
+  const auto self = shared_from_this();
+  auto asking = connection_->send(std::move(command), deadline, {}, replies);
   Result<net::resp::Reply> reply = co_await std::move(asking);
   if (reply && is_error(**reply)) {
     co_return std::unexpected(judge(text_of(**reply), peer_).error);

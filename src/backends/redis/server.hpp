@@ -1,26 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// One server: the connection for commands, with an answer for every error it can give.
+// One connection for commands, with an answer for every error that the server can give, and a
+// watch on which server it is.
 #pragma once
 
 #include "backends/redis/options.hpp"
 #include "backends/redis/scripts.hpp"
+#include "backends/redis/server_identity.hpp"
 #include "net/resp/connection.hpp"
 #include "store/store.hpp"
 
 #include <atomic>
 #include <functional>
+#include <mutex>
 
 namespace holdfast::backends::redis {
 
-class Server {
+class Server : public std::enable_shared_from_this<Server> {
  public:
+  // All on the runtime's thread.
+  struct Events {
+    // Sent on every new connection before anything else.
+    std::function<std::vector<std::string>()> greeting;
+    // Connected anew, or another server answers: what was granted may be forgotten.
+    std::function<void()> changed;
+    // A waiter was told that a program without messages of ours is in its way.
+    std::function<void(const LockName&, model::RequestId)> behind_a_stranger;
+  };
+
   Server(std::shared_ptr<runtime::Runtime> runtime, const Options& options);
+  // Connects. Once.
+  void start(Events events);
 
   // One step.
   Task<Result<store::Reply>> apply(store::Request request);
   // Any other command, given by its RESP bytes. Error replies are errors here.
-  Task<Result<net::resp::Reply>> ask(std::string command, runtime::LocalTime deadline);
+  Task<Result<net::resp::Reply>> ask(std::string command, runtime::LocalTime deadline,
+                                     unsigned replies = 1);
 
   Task<Result<void>> connected(runtime::LocalTime deadline);
   const Dialect& dialect() const { return dialect_; }
@@ -28,16 +44,26 @@ class Server {
   const std::shared_ptr<runtime::Runtime>& runtime() const { return runtime_; }
 
  private:
+  std::vector<std::string> greeting();
+  void greeted(const std::vector<net::resp::Reply>& replies);
+  void identified(std::string_view info, bool is_new_connection);
+  void look_again_later();
   // True if it makes sense to ask again: the error passes, and there is time.
   Task<bool> let_pass(Error error, unsigned failures, runtime::LocalTime deadline, bool reconnect);
 
   const std::shared_ptr<runtime::Runtime> runtime_;
+  const net::resp::Endpoint endpoint_;
   const std::string peer_;
   const Dialect dialect_;
   const Scripts scripts_;
+  Events events_;
   // Whatever is behind the address may have changed: compare fences with its clock.
-  const std::shared_ptr<std::atomic<bool>> resync_ = std::make_shared<std::atomic<bool>>(true);
-  net::resp::Connection connection_;
+  std::atomic<bool> resync_ = true;
+  std::atomic<bool> look_is_due_ = false;
+
+  std::mutex mutex_;
+  ServerIdentity identity_;  // guarded by mutex_
+  std::unique_ptr<net::resp::Connection> connection_;
 };
 
 }  // namespace holdfast::backends::redis

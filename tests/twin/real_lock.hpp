@@ -19,8 +19,11 @@ namespace holdfast::test {
 
 class RealLock : public testing::Test {
  protected:
-  RealLock() {
+  RealLock() { use({}); }
+
+  void use(const backends::redis::Scripts::Options& options) {
     using backends::redis::Script;
+    scripts = backends::redis::Scripts(options);
     for (const auto script : {Script::acquire, Script::renew, Script::release,
                               Script::force_release, Script::inspect}) {
       redis.call({"SCRIPT", "LOAD", scripts[script].text});

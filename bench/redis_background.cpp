@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <atomic>
+#include <algorithm>
 #include <semaphore>
 #include <stop_token>
 #include <thread>
@@ -70,7 +70,13 @@ void expect_all_queued(const Client& client, const char* name) {
   give_up("some waiters are not in the queue");
 }
 
-double sleeping_waiters(const Client& client, const RedisServer& server) {
+void print_scripts(RawRedis& redis, double seconds) {
+  const CommandStats evalsha = command_stats(redis)["evalsha"];
+  print_note(fmt::format("{} scripts per s, {} us each", readable(evalsha.calls / seconds),
+                         readable(evalsha.usec / std::max(1.0, evalsha.calls))));
+}
+
+double sleeping_waiters(const Client& client, const RedisServer& server, RawRedis& redis) {
   auto holder = client.mutex("popular").acquire({.ttl = ttl});
   if (!holder) give_up(holder.error().message);
   std::stop_source stop;
@@ -85,9 +91,11 @@ double sleeping_waiters(const Client& client, const RedisServer& server) {
   }
   expect_all_queued(client, "popular");
   std::this_thread::sleep_for(settle);
+  redis.text({"CONFIG", "RESETSTAT"});
   const Used used = watch(server, waiting_window);
-  expect_all_queued(client, "popular");
   print_used("1,000 waiters asleep: CPU of one core", used);
+  print_scripts(redis, std::chrono::duration<double>(windows * waiting_window).count());
+  expect_all_queued(client, "popular");
   stop.request_stop();
   for (std::ptrdiff_t i = 0; i < waiter_count; ++i) ended.acquire();
   return median(used.together);
@@ -111,6 +119,7 @@ double renewed_leases(const Client& client, const RedisServer& server, RawRedis&
     if (!lease.valid()) give_up("a lease was lost");
   }
   print_used("10,000 leases renewed, ttl 30 s: CPU of one core", used);
+  print_scripts(redis, std::chrono::duration<double>(windows * renew_every).count());
   return median(used.together);
 }
 
@@ -129,7 +138,7 @@ int main() {
   const auto client = holdfast::open(server->url());
   if (!client) give_up(client.error().message);
   measure_idle(*server);
-  const double waiters = sleeping_waiters(*client, *server);
+  const double waiters = sleeping_waiters(*client, *server, redis);
   const double renewals = renewed_leases(*client, *server, redis);
   bar_at_most("4.sleeping_waiters_cpu_percent", waiters, 2);
   bar_at_most("4.renewal_cpu_percent", renewals, 5);

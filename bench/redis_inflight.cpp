@@ -2,7 +2,8 @@
 //
 // 256 pairs at a time on one connection: how much of what the server can do reaches the callers.
 // The floor sends the same two scripts with the same arguments through hiredis, 256 outstanding,
-// each release after the answer to its acquire.
+// each release after the answer to its acquire. redis-benchmark cannot do that; a script that it can
+// send shows that the floor is no slower than it is.
 #include <holdfast/holdfast.hpp>
 
 #include "runtime/spawn.hpp"
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <semaphore>
 #include <thread>
 
@@ -93,6 +95,53 @@ class PipelinedFloor {
   const std::vector<PairBytes> pairs_;
 };
 
+// The release of a lock that nobody holds, without the NUL that no command line can have.
+std::vector<std::string> futile_release() {
+  const backends::redis::Scripts scripts({});
+  const std::string& sha = scripts[backends::redis::Script::release].sha1;
+  const std::string key = "hf:{nobody}";
+  const std::string owner(49, '1');
+  return {"EVALSHA", sha, "4", key, key + ":r", key + ":z", "hf:fence", owner};
+}
+
+constexpr std::size_t futile_count = 1000 * in_flight;
+
+double futile_by_hiredis(RawRedis& redis) {
+  const std::string command = resp(futile_release());
+  const std::int64_t began = monotonic_ns();
+  for (std::size_t i = 0; i < in_flight; ++i) redis.send(command);
+  for (std::size_t i = 0; i < futile_count; ++i) {
+    if (redis.receive()->type != REDIS_REPLY_INTEGER) give_up("a script failed");
+    if (i + in_flight < futile_count) redis.send(command);
+  }
+  return futile_count / (static_cast<double>(monotonic_ns() - began) / 1e9);
+}
+
+double futile_by_redis_benchmark(const RedisServer& server) {
+  std::vector<std::string> line = {"redis-benchmark", "-p", std::to_string(server.port())};
+  for (const char* word : {"-c", "1", "-P", "256", "--csv", "-n"}) line.emplace_back(word);
+  line.push_back(std::to_string(futile_count));
+  const auto command = futile_release();
+  line.insert(line.end(), command.begin(), command.end());
+  // A heading, and a line that begins with the command and its rate.
+  const std::string text = output_of(line);
+  const std::size_t second = text.find('\n') + 1;
+  const std::size_t rate = text.find("\",\"", second);
+  if (second == 0 || rate == std::string::npos) give_up("redis-benchmark says: " + text);
+  return std::strtod(text.c_str() + rate + 3, nullptr);
+}
+
+void compare_with_redis_benchmark(const RedisServer& server, RawRedis& redis) {
+  std::vector<double> theirs;
+  std::vector<double> floor;
+  for (std::size_t i = 0; i < repeats; ++i) {
+    theirs.push_back(futile_by_redis_benchmark(server));
+    floor.push_back(futile_by_hiredis(redis));
+  }
+  print_row("redis-benchmark -P 256: a release of nothing", theirs, "per s");
+  print_row("hiredis, 256 outstanding: a release of nothing", floor, "per s");
+}
+
 struct Counters {
   std::atomic<bool> stop = false;
   std::atomic<std::uint64_t> pairs = 0;
@@ -140,6 +189,7 @@ int main() {
   const PinnedRedis server;
   RawRedis redis(*server);
   PipelinedFloor floor(*server, redis);
+  compare_with_redis_benchmark(*server, redis);
   const auto client = open(server->url());
   if (!client) give_up(client.error().message);
   Outcome floors;

@@ -62,7 +62,6 @@ CrowdResult watch(CrowdTable& table, const Crowd& crowd, Children& children) {
   children.wait();
   const auto end = table.acquired.begin() + static_cast<std::ptrdiff_t>(crowd.workers);
   const auto [fewest, most] = std::minmax_element(table.acquired.begin(), end);
-  // The waits of the first round are those of a queue that is still forming.
   return {.hand_overs_per_s = static_cast<double>(table.hand_overs) / seconds,
           .fairness = static_cast<double>(*fewest) / static_cast<double>(*most),
           .all_acquisitions = static_cast<double>(table.total + table.after_stop),

@@ -147,11 +147,11 @@ Task<Result<void>> RedisStore::ready(LocalTime deadline) {
   auto connecting = server_->connected(deadline);
   Result<void> connected = co_await std::move(connecting);
   if (!connected) co_return connected;
-  auto subscribing = subscriber_->subscribed(deadline);
-  Result<void> subscribed = co_await std::move(subscribing);
-  if (!subscribed) co_return subscribed;
   auto probing = probe_rights(server_, channel_of(process_), deadline);
-  co_return co_await std::move(probing);
+  Result<void> allowed = co_await std::move(probing);
+  if (!allowed) co_return allowed;
+  auto subscribing = subscriber_->subscribed(deadline);
+  co_return co_await std::move(subscribing);
 }
 
 Task<Result<Reply>> RedisStore::apply(Request request) {
@@ -162,9 +162,9 @@ Task<Result<Reply>> RedisStore::apply(Request request) {
   if (request.stop.stop_requested()) {
     return Task<Result<Reply>>(fail(Errc::cancelled, "cancelled before it began"));
   }
-  const bool makes_a_lease = std::holds_alternative<model::Acquire>(command.verb) ||
-                             std::holds_alternative<model::Renew>(command.verb);
-  if (replication_ && makes_a_lease) return replication_->apply(std::move(request));
+  // Releases too: what a caller does one after the other must arrive in that order.
+  const bool only_looks = std::holds_alternative<model::Inspect>(command.verb);
+  if (replication_ && !only_looks) return replication_->apply(std::move(request));
   return server_->apply(std::move(request));
 }
 

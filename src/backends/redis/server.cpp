@@ -52,8 +52,16 @@ void Server::start(Events events) {
   connection_ = std::make_unique<Connection>(runtime_, endpoint_, std::move(about));
 }
 
+// A refused connection or login is told at once; a server that is still loading is waited for.
 Task<Result<void>> Server::connected(runtime::LocalTime deadline) {
-  return connection_->connected(deadline);
+  const auto self = shared_from_this();
+  auto asking = connection_->send(command("PING"), deadline);
+  const Result<net::resp::Reply> reply = co_await std::move(asking);
+  if (reply) co_return Result<void>{};
+  const bool is_loading = reply.error().message.find("LOADING") != std::string::npos;
+  if (!is_loading) co_return std::unexpected(reply.error());
+  auto waiting = connection_->connected(deadline);
+  co_return co_await std::move(waiting);
 }
 
 std::vector<std::string> Server::greeting() {

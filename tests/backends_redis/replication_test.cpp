@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Replicas that count, and servers that are not what they were.
+#include "redis_fixture.hpp"
+
+#include <atomic>
+
+namespace holdfast::test {
+namespace {
+
+class RedisReplication : public RedisTest {
+ protected:
+  RedisReplication()
+      : RedisTest({"--repl-diskless-sync-delay", "0"}),
+        replica({"--replicaof", "127.0.0.1", std::to_string(server.port())}) {
+    EXPECT_TRUE(eventually([&] { return has_replica(raw); }));
+  }
+
+  // A replica that is online may still be up to a second away from its first confirmation.
+  static bool has_replica(RawRedis& master) {
+    master.call({"SET", "probe", "1"});
+    const auto info = master.text({"INFO", "replication"});
+    return info.find("state=online,offset=") != std::string::npos &&
+           info.find("state=online,offset=0,") == std::string::npos;
+  }
+
+  RedisServer replica;
+};
+
+TEST_F(RedisReplication, a_grant_is_on_the_replica_when_it_is_told) {
+  auto client = open_client("?replicas=1&replica_timeout=300ms");
+  RawRedis copy(replica);
+  for (int i = 0; i < 50; ++i) {
+    const std::string name = "orders:" + std::to_string(i);
+    auto lease = client.mutex(name).acquire();
+    ASSERT_TRUE(lease) << lease.error().message;
+    EXPECT_EQ(copy.integer({"EXISTS", "hf:{" + name + "}"}), 1);
+  }
+}
+
+TEST_F(RedisReplication, a_grant_that_no_replica_confirms_is_given_back) {
+  auto client = open_client("?replicas=1&replica_timeout=50ms");
+  replica.stop();
+  auto lease = client.mutex("orders").acquire();
+  ASSERT_FALSE(lease);
+  EXPECT_EQ(lease.error().code, Errc::not_replicated) << lease.error().message;
+  EXPECT_TRUE(eventually([&] { return raw.integer({"EXISTS", "hf:{orders}"}) == 0; }));
+  replica.cont();
+  EXPECT_TRUE(eventually([&] { return client.mutex("orders").acquire().has_value(); }));
+}
+
+TEST_F(RedisReplication, more_replicas_than_there_are_refuse_every_lock) {
+  auto client = open_client("?replicas=2&replica_timeout=20ms");
+  auto lease = client.mutex("orders").acquire();
+  ASSERT_FALSE(lease);
+  EXPECT_EQ(lease.error().code, Errc::not_replicated);
+}
+
+TEST_F(RedisReplication, renewals_that_no_replica_confirms_do_not_move_the_deadline) {
+  auto client = open_client("?replicas=1&replica_timeout=30ms");
+  auto lease = client.mutex("orders").acquire({.ttl = 900ms});
+  ASSERT_TRUE(lease) << lease.error().message;
+  replica.stop();
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_TRUE(eventually([&] { return lease->lost().stop_requested(); }, 2s));
+  EXPECT_LT(std::chrono::steady_clock::now() - before, 1s);
+  replica.cont();
+}
+
+TEST_F(RedisReplication, a_waiter_starts_only_when_the_replica_has_its_lease) {
+  auto client = open_client("?replicas=1&replica_timeout=300ms");
+  auto first = client.mutex("orders").acquire();
+  ASSERT_TRUE(first) << first.error().message;
+  std::atomic<bool> on_replica = false;
+  std::jthread waiter([&] {
+    auto second = client.mutex("orders").acquire({.ttl = 5s, .wait = 5s});
+    ASSERT_TRUE(second) << second.error().message;
+    RawRedis copy(replica);
+    // A full lease, not the short claim that the message was about.
+    on_replica = copy.integer({"PTTL", "hf:{orders}"}) > 1000;
+  });
+  std::this_thread::sleep_for(50ms);
+  EXPECT_TRUE(first->release());
+  waiter.join();
+  EXPECT_TRUE(on_replica);
+}
+
+TEST_F(RedisReplication, many_grants_share_one_wait) {
+  auto client = open_client("?replicas=1&replica_timeout=300ms");
+  raw.call({"CONFIG", "RESETSTAT"});
+  std::vector<std::jthread> threads;
+  for (int t = 0; t < 16; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 20; ++i) {
+        auto lease = client.mutex("orders:" + std::to_string(t)).acquire();
+        EXPECT_TRUE(lease) << lease.error().message;
+      }
+    });
+  }
+  threads.clear();
+  const auto stats = raw.text({"INFO", "commandstats"});
+  const auto at = stats.find("cmdstat_wait:calls=");
+  ASSERT_NE(at, std::string::npos);
+  EXPECT_LT(std::stoi(stats.substr(at + 19)), 16 * 20);
+}
+
+class RedisChange : public RedisTest {};
+
+TEST_F(RedisChange, leases_are_lost_at_once_when_the_server_comes_back_empty) {
+  auto client = open_client();
+  auto lease = client.mutex("orders").acquire({.ttl = 60s});
+  ASSERT_TRUE(lease);
+  server.restart();
+  EXPECT_TRUE(eventually([&] { return lease->lost().stop_requested(); }, 3s));
+  auto next = client.mutex("orders").acquire({.wait = 2s});
+  ASSERT_TRUE(next) << next.error().message;
+  EXPECT_GT(next->fence(), lease->fence());
+}
+
+TEST_F(RedisChange, leases_that_the_server_still_knows_survive_a_lost_connection) {
+  auto client = open_client();
+  auto lease = client.mutex("orders").acquire({.ttl = 60s, .renew = false});
+  ASSERT_TRUE(lease);
+  raw.call({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+  std::this_thread::sleep_for(300ms);
+  EXPECT_FALSE(lease->lost().stop_requested());
+  EXPECT_TRUE(lease->valid());
+  EXPECT_TRUE(lease->release());
+}
+
+TEST_F(RedisChange, data_taken_over_from_another_server_without_the_lock_loses_the_lease) {
+  RedisServer other({"--repl-diskless-sync-delay", "0"});
+  auto client = open_client();
+  auto lease = client.mutex("orders").acquire({.ttl = 60s});
+  ASSERT_TRUE(lease);
+  const auto fence = lease->fence();
+  raw.call({"REPLICAOF", "127.0.0.1", std::to_string(other.port())});
+  ASSERT_TRUE(eventually([&] {
+    return raw.text({"INFO", "replication"}).find("master_link_status:up") != std::string::npos;
+  }));
+  raw.call({"REPLICAOF", "NO", "ONE"});
+  EXPECT_TRUE(eventually([&] { return lease->lost().stop_requested(); }, 4s));
+  auto next = client.mutex("orders").acquire({.wait = 3s});
+  ASSERT_TRUE(next) << next.error().message;
+  EXPECT_GT(next->fence(), fence);
+}
+
+TEST_F(RedisChange, a_lease_without_renewal_is_confirmed_but_not_extended) {
+  auto client = open_client();
+  auto lease = client.mutex("orders").acquire({.ttl = 2s, .renew = false});
+  ASSERT_TRUE(lease);
+  raw.call({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+  std::this_thread::sleep_for(500ms);
+  EXPECT_LT(raw.integer({"PTTL", "hf:{orders}"}), 1600);
+}
+
+}  // namespace
+}  // namespace holdfast::test

@@ -14,10 +14,9 @@ namespace {
 
 using net::resp::command;
 
-const std::shared_ptr<runtime::Runtime>& runtime_here() {
-  static const auto runtime = runtime::shared_runtime();
-  return runtime;
-}
+struct Entrance : testing::Test {
+  std::shared_ptr<runtime::Runtime> runtime = runtime::shared_runtime();
+};
 
 bool has_ipv6() {
   const int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -29,18 +28,18 @@ bool has_ipv6() {
   return can;
 }
 
-TEST(Entrance, a_socket_file) {
+TEST_F(Entrance, a_socket_file) {
   const RedisServer server;
   auto endpoint = endpoint_at(1);
   endpoint.unix_path = server.unix_path();
-  Connection connection(runtime_here(), endpoint);
+  Connection connection(runtime, endpoint);
   EXPECT_EQ(ask(connection, command("PING")), "PONG");
 }
 
-TEST(Entrance, a_socket_file_that_is_not_there_is_named) {
+TEST_F(Entrance, a_socket_file_that_is_not_there_is_named) {
   auto endpoint = endpoint_at(1);
   endpoint.unix_path = "/nowhere/redis.sock";
-  Connection connection(runtime_here(), endpoint);
+  Connection connection(runtime, endpoint);
   const auto reply = ask(connection, command("PING"));
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code, Errc::unavailable);
@@ -48,46 +47,46 @@ TEST(Entrance, a_socket_file_that_is_not_there_is_named) {
   EXPECT_TRUE(reply.error().message.contains("No such file")) << reply.error().message;
 }
 
-TEST(Entrance, an_ipv6_address) {
+TEST_F(Entrance, an_ipv6_address) {
   if (!has_ipv6()) GTEST_SKIP() << "this machine has no ::1";
   const RedisServer server;
   auto endpoint = endpoint_at(server.port());
   endpoint.host = "::1";
-  Connection connection(runtime_here(), endpoint);
+  Connection connection(runtime, endpoint);
   EXPECT_EQ(ask(connection, command("PING")), "PONG");
 }
 
-TEST(Entrance, a_host_name) {
+TEST_F(Entrance, a_host_name) {
   const RedisServer server;
   auto endpoint = endpoint_at(server.port());
   endpoint.host = "localhost";
-  Connection connection(runtime_here(), endpoint);
+  Connection connection(runtime, endpoint);
   EXPECT_EQ(ask(connection, command("PING")), "PONG");
 }
 
-TEST(Entrance, a_host_that_does_not_exist) {
+TEST_F(Entrance, a_host_that_does_not_exist) {
   auto endpoint = endpoint_at(6379);
   endpoint.host = "no-such-host.invalid";
-  Connection connection(runtime_here(), endpoint);
+  Connection connection(runtime, endpoint);
   const auto reply = ask(connection, command("PING"));
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code, Errc::unavailable);
   EXPECT_TRUE(reply.error().message.starts_with("no-such-host.invalid:6379: "));
 }
 
-TEST(Entrance, nobody_listens) {
-  Connection connection(runtime_here(), endpoint_at(free_port()));
+TEST_F(Entrance, nobody_listens) {
+  Connection connection(runtime, endpoint_at(free_port()));
   const auto reply = ask(connection, command("PING"));
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code, Errc::unavailable);
   EXPECT_TRUE(reply.error().message.contains("Connection refused")) << reply.error().message;
 }
 
-TEST(Entrance, a_database) {
+TEST_F(Entrance, a_database) {
   const RedisServer server;
   auto endpoint = endpoint_at(server.port());
   endpoint.database = 3;
-  Connection connection(runtime_here(), endpoint);
+  Connection connection(runtime, endpoint);
   ASSERT_EQ(ask(connection, command("SET", "a", "b")), "OK");
   RawRedis raw(server);
   EXPECT_EQ(raw.text({"GET", "a"}), "");
@@ -95,39 +94,39 @@ TEST(Entrance, a_database) {
   EXPECT_EQ(raw.text({"GET", "a"}), "b");
 }
 
-TEST(Entrance, a_database_that_is_not_there) {
+TEST_F(Entrance, a_database_that_is_not_there) {
   const RedisServer server;
   auto endpoint = endpoint_at(server.port());
   endpoint.database = 1000;
-  Connection connection(runtime_here(), endpoint);
+  Connection connection(runtime, endpoint);
   const auto reply = ask(connection, command("PING"));
   ASSERT_FALSE(reply);
   EXPECT_TRUE(reply.error().message.contains("out of range")) << reply.error().message;
 }
 
-TEST(Entrance, the_password_of_the_default_user) {
+TEST_F(Entrance, the_password_of_the_default_user) {
   const RedisServer server({"--requirepass", "hush"});
   auto endpoint = endpoint_at(server.port());
   endpoint.password = "hush";
-  Connection connection(runtime_here(), endpoint);
+  Connection connection(runtime, endpoint);
   EXPECT_EQ(ask(connection, command("PING")), "PONG");
 }
 
-TEST(Entrance, a_user_of_the_servers_list) {
+TEST_F(Entrance, a_user_of_the_servers_list) {
   const RedisServer server;
   RawRedis(server).call({"ACL", "SETUSER", "ann", "on", ">hush", "~*", "+@all"});
   auto endpoint = endpoint_at(server.port());
   endpoint.user = "ann";
   endpoint.password = "hush";
-  Connection connection(runtime_here(), endpoint);
+  Connection connection(runtime, endpoint);
   EXPECT_EQ(ask(connection, command("ACL", "WHOAMI")), "ann");
 }
 
-TEST(Entrance, a_wrong_password_is_refused_and_not_repeated_in_the_message) {
+TEST_F(Entrance, a_wrong_password_is_refused_and_not_repeated_in_the_message) {
   const RedisServer server({"--requirepass", "hush"});
   auto endpoint = endpoint_at(server.port());
   endpoint.password = "gossip";
-  Connection connection(runtime_here(), endpoint);
+  Connection connection(runtime, endpoint);
   const auto reply = ask(connection, command("PING"));
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code, Errc::unavailable);
@@ -138,19 +137,19 @@ TEST(Entrance, a_wrong_password_is_refused_and_not_repeated_in_the_message) {
   EXPECT_TRUE(connected.error().message.contains("WRONGPASS")) << connected.error().message;
 }
 
-TEST(Entrance, a_password_is_missing) {
+TEST_F(Entrance, a_password_is_missing) {
   const RedisServer server({"--requirepass", "hush"});
-  Connection connection(runtime_here(), endpoint_at(server.port()));
+  Connection connection(runtime, endpoint_at(server.port()));
   const auto reply = ask(connection, command("PING"));
   ASSERT_FALSE(reply);
   EXPECT_TRUE(reply.error().message.contains("NOAUTH")) << reply.error().message;
 }
 
-TEST(Entrance, a_password_that_becomes_right_lets_in_by_itself) {
+TEST_F(Entrance, a_password_that_becomes_right_lets_in_by_itself) {
   RedisServer server({"--requirepass", "hush"});
   auto endpoint = endpoint_at(server.port());
   endpoint.password = "new";
-  Connection connection(runtime_here(), endpoint);
+  Connection connection(runtime, endpoint);
   ASSERT_FALSE(wait_connected(connection, 50ms));
   RawRedis raw(server);
   raw.call({"AUTH", "hush"});
@@ -158,11 +157,11 @@ TEST(Entrance, a_password_that_becomes_right_lets_in_by_itself) {
   EXPECT_TRUE(wait_connected(connection));
 }
 
-TEST(Entrance, a_server_that_is_full_says_so) {
+TEST_F(Entrance, a_server_that_is_full_says_so) {
   const RedisServer server({"--maxclients", "1"});
   RawRedis first(server);
   first.call({"PING"});
-  Connection connection(runtime_here(), endpoint_at(server.port()));
+  Connection connection(runtime, endpoint_at(server.port()));
   const auto reply = ask(connection, command("PING"));
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code, Errc::unavailable);

@@ -121,7 +121,7 @@ TEST_F(TlsTest, a_server_that_asks_for_a_certificate_gets_ours) {
   with.tls->private_key = own.key_file;
   EXPECT_EQ(refusal(with), "");
   const auto why = refusal(endpoint());
-  EXPECT_TRUE(why.contains("certificate required")) << why;
+  EXPECT_TRUE(why.contains("client certificate")) << why;
 }
 
 TEST_F(TlsTest, a_server_without_tls_is_refused) {

@@ -168,7 +168,7 @@ Task<Result<void>> Session::establish() {
 
   Opening said = login(endpoint_);
   auto replies = co_await exchange(std::move(said));
-  if (!replies) co_return std::unexpected(std::move(replies.error()));
+  if (!replies) co_return std::unexpected(with_hint(std::move(replies.error())));
   if (const auto let_in = judge_login(endpoint_, *replies); !let_in) {
     co_return broken(fmt::format("login refused: {}", let_in.error().message));
   }
@@ -185,6 +185,14 @@ Task<Result<void>> Session::establish() {
   }
   if (why_) co_return std::unexpected(*why_);
   co_return Result<void>{};
+}
+
+// With TLS 1.3 a client without a certificate learns after the handshake that it needed one, and
+// the alert that says so is often lost in the reset that follows.
+Error Session::with_hint(Error error) const {
+  if (why_ || !endpoint_.tls || !endpoint_.tls->certificate.empty()) return error;
+  error.message += " (does the server ask for a client certificate?)";
+  return error;
 }
 
 Task<Result<std::vector<Reply>>> Session::exchange(Opening opening) {

@@ -65,6 +65,7 @@ class Session : public std::enable_shared_from_this<Session> {
   bool may_retry_at_once(runtime::LocalTime up_since);
   void give_up_attempt(Error why);
   std::shared_ptr<Owner> owner() const { return is_closed_ ? nullptr : owner_.lock(); }
+  Error with_hint(Error error) const;
   std::unexpected<Error> broken(std::string_view reason) const;
 
   const std::shared_ptr<runtime::Runtime> runtime_;

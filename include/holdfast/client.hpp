@@ -77,6 +77,10 @@ class Client {
   Result<LockView> inspect(std::string_view name) const;
   // Locks that somebody holds or waits for, in the order of the store, page by page.
   Result<LockPage> list(ListOptions options = {}) const;
+  // What happened to a lock, the newest first. Errors: unsupported where the store keeps no trail.
+  Result<std::vector<LockEvent>> history(std::string_view name, std::uint32_t limit = 100) const;
+  // What an operator should know about the store's set-up, one sentence each; empty if all is well.
+  Result<std::vector<std::string>> diagnose() const;
 
  private:
   std::shared_ptr<client::Core> core_;
@@ -84,7 +88,9 @@ class Client {
 
 // Opens a store by URL: "memory:" and "memory:NAME" (shared by every client of this process that
 // opens the same URL), "file:" (this machine, the user's own default path),
-// "file:/some/folder?durable=yes". Errors: bad_input, unsupported, unavailable.
+// "file:/some/folder?durable=yes", "redis://[USER:PASSWORD@]HOST[:PORT][/DB]" and "rediss://…"
+// (Redis or Valkey; docs/stores/redis.md has the options). Errors: bad_input, unsupported,
+// unavailable.
 Result<Client> open(std::string_view url);
 
 template <typename Work>

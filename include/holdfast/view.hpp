@@ -72,4 +72,13 @@ struct LockPage {
   std::string next;
 };
 
+// One line of a lock's audit trail, where the store keeps one.
+struct LockEvent {
+  std::chrono::system_clock::time_point at;  // by the store's wall clock
+  std::string what;  // granted, released, expired, upgraded, downgraded, forced or lost
+  Fence fence = 0;
+  std::uint32_t permits = all_permits;
+  std::shared_ptr<const Metadata> metadata;  // of the holder; may be null
+};
+
 }  // namespace holdfast

@@ -161,4 +161,21 @@ Result<LockPage> Client::list(ListOptions options) const {
   return runtime::run_blocking(core_->store().list(std::move(request)));
 }
 
+Result<std::vector<LockEvent>> Client::history(std::string_view name, std::uint32_t limit) const {
+  if (auto good = core_->may_block(); !good) return std::unexpected(std::move(good.error()));
+  auto good_name = LockName::make(name);
+  if (!good_name) return std::unexpected(std::move(good_name.error()));
+  if (limit < 1 || limit > max_page) {
+    return fail(Errc::bad_input, "limit: must be between 1 and 1000");
+  }
+  return runtime::run_blocking(core_->store().history(
+      std::move(*good_name), limit, core_->runtime().now() + client::command_timeout));
+}
+
+Result<std::vector<std::string>> Client::diagnose() const {
+  if (auto good = core_->may_block(); !good) return std::unexpected(std::move(good.error()));
+  return runtime::run_blocking(
+      core_->store().diagnose(core_->runtime().now() + client::release_timeout));
+}
+
 }  // namespace holdfast

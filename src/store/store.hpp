@@ -86,6 +86,12 @@ class Store {
 
   virtual Task<Result<LockPage>> list(ListRequest request) = 0;
 
+  // The newest first. Errors: unsupported where no trail is kept.
+  virtual Task<Result<std::vector<LockEvent>>> history(LockName, std::uint32_t, LocalTime) {
+    return Task<Result<std::vector<LockEvent>>>(
+        fail(Errc::unsupported, describe() + " keeps no audit trail"));
+  }
+
   // Refuses, with the reason, what this store cannot do soundly. Asked when a lock is made.
   virtual Result<void> supports(const model::LockSpec& spec) const = 0;
 

@@ -70,23 +70,6 @@ std::optional<model::LockSpec> parse_spec(Fields& fields) {
                          static_cast<std::uint32_t>(capacity)};
 }
 
-model::MetadataPtr parse_metadata(std::string_view text) {
-  if (text.empty()) return nullptr;
-  Fields fields(text);
-  auto metadata = std::make_shared<Metadata>();
-  metadata->source = fields.until_nul();
-  metadata->note = fields.until_nul();
-  metadata->value = fields.until_nul();
-  if (!fields.rest().empty()) {
-    auto process = std::make_shared<ProcessInfo>();
-    process->host = fields.until_nul();
-    process->program = fields.until_nul();
-    process->pid = static_cast<std::int64_t>(parse_digits(fields.until_nul()).value_or(0));
-    metadata->process = std::move(process);
-  }
-  return metadata;
-}
-
 }  // namespace
 
 std::optional<std::uint64_t> parse_digits(std::string_view text) { return parse(text, 10); }
@@ -107,6 +90,23 @@ void append_digits(std::string& out, std::uint64_t number, std::size_t width) {
 void append_hex(std::string& out, std::uint64_t number) {
   constexpr std::string_view digits = "0123456789abcdef";
   for (int shift = 60; shift >= 0; shift -= 4) out += digits[number >> shift & 0xf];
+}
+
+model::MetadataPtr parse_metadata(std::string_view text) {
+  if (text.empty()) return nullptr;
+  Fields fields(text);
+  auto metadata = std::make_shared<Metadata>();
+  metadata->source = fields.until_nul();
+  metadata->note = fields.until_nul();
+  metadata->value = fields.until_nul();
+  if (!fields.rest().empty()) {
+    auto process = std::make_shared<ProcessInfo>();
+    process->host = fields.until_nul();
+    process->program = fields.until_nul();
+    process->pid = static_cast<std::int64_t>(parse_digits(fields.until_nul()).value_or(0));
+    metadata->process = std::move(process);
+  }
+  return metadata;
 }
 
 void append_metadata(std::string& out, const model::MetadataPtr& metadata) {

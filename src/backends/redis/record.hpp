@@ -28,6 +28,7 @@ void append_hex(std::string& out, std::uint64_t number);
 std::optional<std::uint64_t> parse_digits(std::string_view text);
 std::optional<std::uint64_t> parse_hex(std::string_view text);
 
+model::MetadataPtr parse_metadata(std::string_view text);
 void append_metadata(std::string& out, const model::MetadataPtr& metadata);
 void append_tail(std::string& out, const Body& body);
 std::optional<Body> parse_body(std::string_view text);

@@ -2,6 +2,7 @@
 #include "backends/redis/redis_store.hpp"
 
 #include "backends/redis/diagnosis.hpp"
+#include "backends/redis/history.hpp"
 #include "backends/redis/listing.hpp"
 #include "backends/redis/replication.hpp"
 #include "backends/redis/server.hpp"
@@ -54,6 +55,11 @@ class RedisStore final : public store::Store, public std::enable_shared_from_thi
   void on_change(std::function<void()> changed) override;
   Task<Result<std::vector<std::string>>> diagnose(LocalTime deadline) override {
     return look_for_trouble(server_, deadline);
+  }
+  Task<Result<std::vector<LockEvent>>> history(LockName name, std::uint32_t limit,
+                                               LocalTime deadline) override {
+    if (options_.audit == 0) return Store::history(std::move(name), limit, deadline);
+    return read_history(server_, std::move(name), limit, deadline);
   }
   OwnerId fresh_owner(Runtime& runtime) const override {
     if (options_.dialect.is_native()) return Store::fresh_owner(runtime);

@@ -15,6 +15,9 @@ namespace holdfast::backends::redis {
 
 namespace {
 
+// After its last event a trail is kept for a day.
+constexpr std::uint32_t keep_audit_ms = 24 * 60 * 60 * 1000;
+
 std::string_view lua_file(std::string_view name) {
   const auto* const found = std::ranges::find(lua_files, name, [](const auto& f) { return f.first; });
   assert(found != std::end(lua_files));
@@ -34,9 +37,9 @@ Scripts::Scripts(const Options& options) : audited_(options.audit > 0) {
   const bool native = options.dialect.empty();
   // Only Holdfast's own layout without an audit trail is simple enough for a shortcut.
   const bool shortcuts = native && options.audit == 0;
-  std::string state = fmt::format("local AUDIT, UNIT_MS = {}, {}\n",
+  std::string state = fmt::format("local AUDIT, AUDIT_MS, UNIT_MS = {}, {}, {}\n",
                                   audited_ ? std::to_string(options.audit) : std::string("nil"),
-                                  options.unit_ms);
+                                  keep_audit_ms, options.unit_ms);
   for (const auto part : {"header", "state", "audit"}) state += lua_file(part);
   if (native) {
     state += lua_file("dialects/native");

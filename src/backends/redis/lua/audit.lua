@@ -3,5 +3,5 @@ local function note(what, id, hold)
   if not AUDIT then return end
   call('XADD', KEYS[#KEYS], 'MAXLEN', '~', AUDIT, '*', 'event', what, 'fence', digits(hold.fence),
     'permits', sub(hold.body, -37, -28), 'metadata', sub(hold.body, 1, -50))
-  call('PEXPIRE', KEYS[#KEYS], 86400000)
+  call('PEXPIRE', KEYS[#KEYS], AUDIT_MS)
 end

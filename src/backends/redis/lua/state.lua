@@ -163,6 +163,8 @@ local function save()
   local ends = count > 0 and tonumber(last[2]) or 0
   if waiting > 0 then ends = math.max(ends, queue_expires) end
   local left_ms = math.max(1, math.ceil((ends - now) / 1000))
+  -- With an audit trail it stays as long as that, so that whoever comes next can tell of the end.
+  if AUDIT then left_ms = left_ms + AUDIT_MS end
   call('SET', lock, '2' .. spec .. digits(used) .. digits(queue_expires), 'PX', left_ms)
   call('PEXPIRE', records, left_ms)
   call('PEXPIRE', order, left_ms)

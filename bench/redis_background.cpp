@@ -82,8 +82,8 @@ double sleeping_waiters(const Client& client, const RedisServer& server, RawRedi
   std::stop_source stop;
   std::counting_semaphore<waiter_count> ended(0);
   for (std::ptrdiff_t i = 0; i < waiter_count; ++i) {
-    auto waiting = client.mutex("popular").async_acquire({.ttl = ttl, .wait = 10min},
-                                                         stop.get_token());
+    auto waiting =
+        client.mutex("popular").async_acquire({.ttl = ttl, .wait = 10min}, stop.get_token());
     runtime::spawn(std::move(waiting), [&](Result<Lease>&& lease) {
       if (lease || lease.error().code != Errc::cancelled) give_up("a waiter did not wait");
       ended.release();

@@ -71,8 +71,7 @@ class OurLock {
 CrowdResult run_tokens(const Crowd& crowd, const RedisServer& server, RawRedis& redis) {
   redis.text({"DEL", "token"});
   redis.text({"LPUSH", "token", "1"});
-  return run_crowd(
-      crowd, [] { return 0; }, [&](int) { return TokenLock(server.port()); });
+  return run_crowd(crowd, [] { return 0; }, [&](int) { return TokenLock(server.port()); });
 }
 
 CrowdResult run_ours(const Crowd& crowd, const RedisServer& server) {

@@ -2,8 +2,8 @@
 //
 // 256 pairs at a time on one connection: how much of what the server can do reaches the callers.
 // The floor sends the same two scripts with the same arguments through hiredis, 256 outstanding,
-// each release after the answer to its acquire. redis-benchmark cannot do that; a script that it can
-// send shows that the floor is no slower than it is.
+// each release after the answer to its acquire. redis-benchmark cannot do that; a script that it
+// can send shows that the floor is no slower than it is.
 #include <holdfast/holdfast.hpp>
 
 #include "runtime/spawn.hpp"

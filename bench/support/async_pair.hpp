@@ -13,10 +13,10 @@ namespace holdfast::bench {
 // Lease has no release that a coroutine could await, and a blocking one is refused on Holdfast's
 // own thread. This is the task that Lease::release() waits for, reached past the access check.
 using HeldLeasePtr = std::shared_ptr<client::HeldLease>;
-HeldLeasePtr Lease::*held_of(Lease*);
-template <HeldLeasePtr Lease::*member>
+HeldLeasePtr Lease::* held_of(Lease*);
+template <HeldLeasePtr Lease::* member>
 struct Reach {
-  friend HeldLeasePtr Lease::*held_of(Lease*) { return member; }
+  friend HeldLeasePtr Lease::* held_of(Lease*) { return member; }
 };
 template struct Reach<&Lease::held_>;
 

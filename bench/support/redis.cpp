@@ -35,8 +35,8 @@ std::set<std::string> commands_of_scripts() {
   const backends::redis::Scripts scripts({});
   const std::regex call(R"(\bp?call\('([A-Z]+)')");
   std::set<std::string> found;
-  for (const auto script : {Script::acquire, Script::renew, Script::release, Script::force_release,
-                            Script::inspect}) {
+  for (const auto script :
+       {Script::acquire, Script::renew, Script::release, Script::force_release, Script::inspect}) {
     const std::string& text = scripts[script].text;
     for (auto it = std::sregex_iterator(text.begin(), text.end(), call);
          it != std::sregex_iterator(); ++it) {
@@ -110,8 +110,8 @@ std::map<std::string, CommandStats> command_stats(RawRedis& redis) {
   const std::string text = redis.text({"INFO", "commandstats"});
   const std::regex line("cmdstat_([^:]+):calls=([0-9]+),usec=([0-9]+)");
   std::map<std::string, CommandStats> stats;
-  for (auto it = std::sregex_iterator(text.begin(), text.end(), line);
-       it != std::sregex_iterator(); ++it) {
+  for (auto it = std::sregex_iterator(text.begin(), text.end(), line); it != std::sregex_iterator();
+       ++it) {
     stats[(*it)[1]] = {to_number((*it)[2]), to_number((*it)[3])};
   }
   return stats;

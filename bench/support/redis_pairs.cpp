@@ -46,8 +46,8 @@ std::vector<PairBytes> holdfast_pairs(RawRedis& redis, std::size_t names) {
   std::uint64_t request = 0;
   for (const Party& party : make_parties(names)) {
     const auto acquire = acquire_request(party, request, metadata);
-    pairs.push_back({bytes(acquire, false), bytes(release_request(party, request), false),
-                     released_by_step});
+    pairs.push_back(
+        {bytes(acquire, false), bytes(release_request(party, request), false), released_by_step});
     // The first command of a connection, once.
     if (request == 0) {
       redis.send(bytes(acquire, true));

@@ -8,6 +8,7 @@
 #include "backends/file/wake_layout.hpp"
 #include "backends/file/worker.hpp"
 #include "backends/file/writer_lock.hpp"
+#include "backends/redis/options.hpp"
 #include "client/core.hpp"
 #include "docs/repository.hpp"
 #include "text/config.hpp"
@@ -43,6 +44,12 @@ const std::map<std::string, Limit>& limits() {
       {"max_waiting_processes", std::uint64_t{backends::file::max_waiting_processes}},
       {"max_queued_steps", backends::file::max_queued_steps},
       {"max_records_per_page", backends::file::max_records_per_page},
+      {"max_replicas", std::uint64_t{backends::redis::max_replicas}},
+      {"max_replica_timeout",
+       std::chrono::duration_cast<Duration>(backends::redis::max_replica_timeout)},
+      {"max_timeout", std::chrono::duration_cast<Duration>(backends::redis::max_timeout)},
+      {"max_audit", std::uint64_t{backends::redis::max_audit}},
+      {"max_database", std::uint64_t{backends::redis::max_database}},
       {"default_ttl", default_ttl},
       {"default_claim", model::limits::default_claim},
       {"queue_ttl", model::limits::queue_ttl},

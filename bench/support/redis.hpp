@@ -64,8 +64,7 @@ struct CommandStats {
 };
 // Since CONFIG RESETSTAT, by the name of the command in lower case.
 std::map<std::string, CommandStats> command_stats(RawRedis& redis);
-// How many commands clients sent: all but those that only the scripts use. Our own INFO and CONFIG
-// are left out.
+// How many commands clients sent since then: all but those that the scripts use.
 double client_commands(RawRedis& redis);
 
 // One command in RESP.

@@ -16,12 +16,12 @@ class Audit : public RealLock {
 
   Audit() {
     use({.dialect = {}, .audit = kept, .prelude = {}});
-    spec = model::LockSpec::read_write();
+    spec_ = model::LockSpec::read_write();
   }
 
   std::vector<std::string> events() {
     std::vector<std::string> all;
-    const auto reply = redis.call({"XRANGE", key() + ":log", "-", "+"});
+    const auto reply = redis_.call({"XRANGE", key() + ":log", "-", "+"});
     for (std::size_t i = 0; i < reply->elements; ++i) {
       const redisReply& fields = *reply->element[i]->element[1];
       all.emplace_back(fields.element[1]->str);
@@ -31,12 +31,12 @@ class Audit : public RealLock {
 };
 
 TEST_F(Audit, every_change_of_hands_is_noted) {
-  RawRedis listener(server);
+  RawRedis listener(server_);
   listener.call({"SUBSCRIBE", backends::redis::channel_of(model::ProcessId{1})});
-  granted(acquire({.owner = "ann", .permits = 1}).value());
-  granted(acquire({.owner = "ann", .request = 2, .converts = 1}).value());
-  granted(acquire({.owner = "ann", .request = 3, .permits = 1, .converts = 1}).value());
-  queued(acquire({.owner = "ben", .wait = true, .process = 1}).value());
+  granted(acquire({.owner = "ann", .permits = 1}));
+  granted(acquire({.owner = "ann", .request = 2, .converts = 1}));
+  granted(acquire({.owner = "ann", .request = 3, .permits = 1, .converts = 1}));
+  queued(acquire({.owner = "ben", .wait = true, .process = 1}));
   release("ann");
   force_release();
   EXPECT_THAT(events(),
@@ -49,9 +49,9 @@ TEST_F(Audit, old_events_go_and_the_trail_ends_a_day_after_the_last) {
     release("ann");
   }
   // Redis cuts whole nodes of a hundred events or so.
-  EXPECT_LE(redis.integer({"XLEN", key() + ":log"}), kept + 200);
-  EXPECT_GE(redis.integer({"XLEN", key() + ":log"}), kept);
-  const auto left_ms = redis.integer({"PTTL", key() + ":log"});
+  EXPECT_LE(redis_.integer({"XLEN", key() + ":log"}), kept + 200);
+  EXPECT_GE(redis_.integer({"XLEN", key() + ":log"}), kept);
+  const auto left_ms = redis_.integer({"PTTL", key() + ":log"});
   EXPECT_GT(left_ms, 86'000'000);
   EXPECT_LE(left_ms, 86'400'000);
 }

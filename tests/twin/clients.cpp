@@ -72,7 +72,10 @@ void Clients::heard(const LockCommand& command, const model::LockOutcome& outcom
   if (!wanted) return;
   const bool converts = wanted->converts != RequestId::any;
   const Attempt attempt{wanted->owner.str(), converts ? wanted->converts : wanted->request};
-  if (const auto* queued = std::get_if<model::Queued>(&outcome)) places_[attempt] = queued->place;
+  if (const auto* queued = std::get_if<model::Queued>(&outcome)) {
+    places_[attempt] = queued->place;
+    if (converts) waiting_upgrade_ = *wanted;
+  }
   if (const auto* granted = std::get_if<model::Granted>(&outcome)) {
     fences_[attempt] = granted->fence;
     seen_fences_.push_back(granted->fence);
@@ -155,10 +158,15 @@ std::uint64_t Clients::place_of(const Attempt& attempt) {
   return known == places_.end() || one_in(3) ? 0 : known->second;
 }
 
-// Conversions have requests of their own, except for a confused client now and then.
+// Conversions have requests of their own, except for a confused client now and then. A lease whose
+// upgrade waits is the most interesting one to convert.
 void Clients::convert(model::Acquire& wanted) {
-  const auto base = static_cast<std::uint64_t>(some_request());
-  const bool upgrades = wanted.permits == all_permits || below(3) != 0;
+  auto base = static_cast<std::uint64_t>(some_request());
+  if (waiting_upgrade_ && one_in(2)) {
+    wanted.owner = waiting_upgrade_->owner;
+    base = static_cast<std::uint64_t>(waiting_upgrade_->converts);
+  }
+  const bool upgrades = wanted.permits == all_permits || one_in(2);
   wanted.converts = RequestId{base};
   if (!one_in(20)) wanted.request = RequestId{base + (upgrades ? 100 : 200)};
   if (one_in(20)) wanted.request = RequestId{UINT64_MAX - base};

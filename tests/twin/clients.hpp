@@ -9,6 +9,7 @@
 
 #include <array>
 #include <map>
+#include <optional>
 #include <random>
 #include <utility>
 #include <vector>
@@ -51,6 +52,7 @@ class Clients {
   std::map<Attempt, std::uint64_t> places_;
   std::map<Attempt, Fence> fences_;
   std::vector<Fence> seen_fences_;
+  std::optional<model::Acquire> waiting_upgrade_;  // the latest one
   std::vector<model::LockCommand> sent_;
 };
 

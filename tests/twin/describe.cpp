@@ -49,6 +49,7 @@ std::string text_of(const WaiterView& waiter) {
 template <typename Views>
 std::vector<std::string> texts_of(const Views& views) {
   std::vector<std::string> texts;
+  texts.reserve(views.size());
   for (const auto& view : views) texts.push_back(text_of(view));
   return texts;
 }

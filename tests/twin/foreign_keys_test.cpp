@@ -10,7 +10,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 const auto only_counter = ElementsAre(std::string(backends::redis::counter_key));
 
@@ -21,48 +20,50 @@ class ForeignKeys : public RealLock {
     const auto before = contents();
     const Ask wait{.owner = "ann", .wait = true};
     const Ask upgrade{.owner = "ann", .request = 2, .wait = true, .converts = 1};
-    for (const auto& refused : {acquire({.owner = "ann"}), acquire(wait), acquire(upgrade),
-                                renew("ann"), release("ann"), release("ann", 0), force_release()}) {
-      ASSERT_FALSE(refused.has_value()) << kind_of(*refused);
-      EXPECT_THAT(refused.error().message, HasSubstr(error));
+    for (const auto& command :
+         {to_acquire({.owner = "ann"}), to_acquire(wait), to_acquire(upgrade), to_renew("ann"),
+          to_release("ann"), to_release("ann", 0), to_force()}) {
+      const auto outcome = ask(command);
+      ASSERT_FALSE(outcome.has_value()) << kind_of(*outcome);
+      EXPECT_THAT(outcome.error().message, HasSubstr(error));
     }
-    EXPECT_FALSE(apply({spec, model::Inspect{}}).has_value());
+    EXPECT_FALSE(ask({spec_, model::Inspect{}}).has_value());
     EXPECT_EQ(contents(), before);
   }
 };
 
 TEST_F(ForeignKeys, a_lock_of_a_newer_format_is_left_alone) {
-  redis.call({"SET", key(), "3what it means will be known then"});
-  redis.call({"HSET", key() + ":r", "a", "b"});
+  redis_.call({"SET", key(), "3what it means will be known then"});
+  redis_.call({"HSET", key() + ":r", "a", "b"});
   expect_refused_with("HFFORMAT");
 }
 
 TEST_F(ForeignKeys, a_list_under_the_name_is_left_alone) {
-  redis.call({"RPUSH", key(), "somebody's"});
+  redis_.call({"RPUSH", key(), "somebody's"});
   expect_refused_with("WRONGTYPE");
 }
 
 TEST_F(ForeignKeys, a_hash_under_the_name_is_left_alone) {
-  redis.call({"HSET", key(), "somebody", "else"});
+  redis_.call({"HSET", key(), "somebody", "else"});
   expect_refused_with("WRONGTYPE");
 }
 
 TEST_F(ForeignKeys, a_counter_that_is_none_takes_no_lock_away) {
   acquire({.owner = "ann"});
-  redis.call({"DEL", std::string(backends::redis::counter_key)});
-  redis.call({"RPUSH", std::string(backends::redis::counter_key), "not a number"});
-  EXPECT_FALSE(acquire({.owner = "ben", .wait = true}).has_value());
+  redis_.call({"DEL", std::string(backends::redis::counter_key)});
+  redis_.call({"RPUSH", std::string(backends::redis::counter_key), "not a number"});
+  EXPECT_FALSE(ask(to_acquire({.owner = "ben", .wait = true})).has_value());
   EXPECT_THAT(holders(), ElementsAre("ann"));
-  EXPECT_TRUE(std::holds_alternative<model::Granted>(renew("ann").value()));
+  EXPECT_TRUE(std::holds_alternative<model::Granted>(renew("ann")));
 }
 
 TEST_F(ForeignKeys, a_lock_that_an_operator_deleted_is_free_and_its_queue_is_forgotten) {
   acquire({.owner = "ann"});
   acquire({.owner = "ben", .wait = true});
-  redis.call({"DEL", key()});
-  granted(acquire({.owner = "cid"}).value());
+  redis_.call({"DEL", key()});
+  granted(acquire({.owner = "cid"}));
   EXPECT_THAT(holders(), ElementsAre("cid"));
-  queued(acquire({.owner = "dan", .wait = true}).value());
+  queued(acquire({.owner = "dan", .wait = true}));
   EXPECT_THAT(waiters(), ElementsAre("dan"));
   release("dan");
   release("cid");
@@ -72,23 +73,23 @@ TEST_F(ForeignKeys, a_lock_that_an_operator_deleted_is_free_and_its_queue_is_for
 TEST_F(ForeignKeys, a_lock_that_an_operator_lets_expire_is_free_and_its_queue_is_forgotten) {
   acquire({.owner = "ann"});
   acquire({.owner = "ben", .wait = true});
-  redis.call({"PEXPIRE", key(), "0"});
-  EXPECT_TRUE(std::holds_alternative<model::NotHeld>(renew("ann").value()));
-  granted(acquire({.owner = "cid", .wait = true}).value());
+  redis_.call({"PEXPIRE", key(), "0"});
+  EXPECT_TRUE(std::holds_alternative<model::NotHeld>(renew("ann")));
+  granted(acquire({.owner = "cid", .wait = true}));
   release("cid");
-  EXPECT_FALSE(redis.integer({"EXISTS", key()}));
+  EXPECT_FALSE(redis_.integer({"EXISTS", key()}));
   // What lay beside it goes by its own ttl.
-  EXPECT_GT(redis.integer({"PTTL", key() + ":r"}), 0);
-  EXPECT_GT(redis.integer({"PTTL", key() + ":z"}), 0);
+  EXPECT_GT(redis_.integer({"PTTL", key() + ":r"}), 0);
+  EXPECT_GT(redis_.integer({"PTTL", key() + ":z"}), 0);
 }
 
 TEST_F(ForeignKeys, a_lock_of_which_one_key_was_evicted_is_free) {
   for (const auto* lost : {":r", ":z"}) {
     acquire({.owner = "ann"});
     acquire({.owner = "ben", .wait = true});
-    redis.call({"DEL", key() + lost});
-    EXPECT_TRUE(std::holds_alternative<model::NotHeld>(renew("ann").value()));
-    granted(acquire({.owner = "cid"}).value());
+    redis_.call({"DEL", key() + lost});
+    EXPECT_TRUE(std::holds_alternative<model::NotHeld>(renew("ann")));
+    granted(acquire({.owner = "cid"}));
     EXPECT_THAT(holders(), ElementsAre("cid"));
     release("cid");
     EXPECT_THAT(keys(), only_counter);

@@ -15,11 +15,11 @@ using testing::IsEmpty;
 
 class OutOfMemory : public RealLock {
  protected:
-  void fill_memory() { redis.call({"CONFIG", "SET", "maxmemory", "1"}); }
+  void fill_memory() { redis_.call({"CONFIG", "SET", "maxmemory", "1"}); }
 
-  void expect_no_room(const Ask& ask) {
+  void expect_no_room(const Ask& wanted) {
     const auto before = contents();
-    const auto outcome = acquire(ask);
+    const auto outcome = ask(to_acquire(wanted));
     ASSERT_FALSE(outcome.has_value()) << kind_of(*outcome);
     EXPECT_THAT(outcome.error().message, HasSubstr("OOM"));
     EXPECT_EQ(contents(), before);
@@ -49,7 +49,7 @@ TEST_F(OutOfMemory, nobody_can_join_a_queue) {
 }
 
 TEST_F(OutOfMemory, nobody_can_join_the_holders) {
-  spec = model::LockSpec::semaphore(3);
+  spec_ = model::LockSpec::semaphore(3);
   acquire({.owner = "ann"});
   acquire({.owner = "ben"});
   fill_memory();
@@ -60,26 +60,26 @@ TEST_F(OutOfMemory, a_holder_that_is_alone_renews_and_releases) {
   acquire({.owner = "ann"});
   fill_memory();
   for (const Micros ttl : {20s, 30s, 40s}) {
-    EXPECT_EQ(granted(renew("ann", ttl).value()).remaining, ttl);
+    EXPECT_EQ(granted(renew("ann", ttl)).remaining, ttl);
   }
-  EXPECT_TRUE(std::holds_alternative<model::Released>(release("ann").value()));
+  EXPECT_TRUE(std::holds_alternative<model::Released>(release("ann")));
 }
 
 TEST_F(OutOfMemory, a_holder_with_a_queue_renews_and_hands_over) {
-  RawRedis listener(server);
+  RawRedis listener(server_);
   listener.call({"SUBSCRIBE", backends::redis::channel_of(model::ProcessId{1})});
   acquire({.owner = "ann"});
   acquire({.owner = "ben", .wait = true, .process = 1});
   acquire({.owner = "cid", .wait = true, .process = 1});
   fill_memory();
-  EXPECT_EQ(granted(renew("ann", 20s).value()).remaining, Micros(20s));
-  EXPECT_TRUE(std::holds_alternative<model::Released>(release("ann").value()));
+  EXPECT_EQ(granted(renew("ann", 20s)).remaining, Micros(20s));
+  EXPECT_TRUE(std::holds_alternative<model::Released>(release("ann")));
   EXPECT_THAT(holders(), ElementsAre("ben"));
   const auto message = listener.receive();
   const auto told = backends::redis::decode_message(net::resp::text_of(*message->element[2]));
   ASSERT_TRUE(told.has_value());
   EXPECT_TRUE(told->message.grant.has_value());
-  EXPECT_EQ(granted(renew("ben", 20s).value()).remaining, Micros(20s));
+  EXPECT_EQ(granted(renew("ben", 20s)).remaining, Micros(20s));
   EXPECT_FALSE(state().holds.at(0).claimed);
 }
 
@@ -87,7 +87,7 @@ TEST_F(OutOfMemory, a_waiter_can_cancel) {
   acquire({.owner = "ann"});
   acquire({.owner = "ben", .wait = true});
   fill_memory();
-  EXPECT_TRUE(std::holds_alternative<model::Released>(release("ben").value()));
+  EXPECT_TRUE(std::holds_alternative<model::Released>(release("ben")));
   EXPECT_THAT(waiters(), IsEmpty());
   EXPECT_THAT(holders(), ElementsAre("ann"));
 }
@@ -95,7 +95,7 @@ TEST_F(OutOfMemory, a_waiter_can_cancel) {
 TEST_F(OutOfMemory, an_operator_can_force_the_holders_out) {
   acquire({.owner = "ann"});
   fill_memory();
-  EXPECT_TRUE(std::holds_alternative<model::Forced>(force_release().value()));
+  EXPECT_TRUE(std::holds_alternative<model::Forced>(force_release()));
   EXPECT_THAT(holders(), IsEmpty());
 }
 

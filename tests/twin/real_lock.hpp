@@ -23,17 +23,17 @@ class RealLock : public testing::Test {
 
   void use(const backends::redis::Scripts::Options& options) {
     using backends::redis::Script;
-    scripts = backends::redis::Scripts(options);
+    scripts_ = backends::redis::Scripts(options);
     for (const auto script : {Script::acquire, Script::renew, Script::release,
                               Script::force_release, Script::inspect}) {
-      redis.call({"SCRIPT", "LOAD", scripts[script].text});
+      redis_.call({"SCRIPT", "LOAD", scripts_[script].text});
     }
   }
 
   // The outcome, or the server's error reply.
-  Result<model::LockOutcome> apply(const model::LockCommand& command) {
-    redis.send(encode(scripts, name, command, {}));
-    const auto reply = redis.receive();
+  Result<model::LockOutcome> ask(const model::LockCommand& command) {
+    redis_.send(encode(scripts_, name_, command, {}));
+    const auto reply = redis_.receive();
     if (net::resp::is_error(*reply)) {
       return fail(Errc::unavailable, std::string(net::resp::text_of(*reply)));
     }
@@ -41,53 +41,73 @@ class RealLock : public testing::Test {
     if (!decoded) return std::unexpected(decoded.error());
     return std::get<model::LockOutcome>(decoded->outcome);
   }
-  Result<model::LockOutcome> acquire(const Ask& ask) {
-    return apply({spec, to_command(spec.kind, ask)});
+  model::LockOutcome apply(const model::LockCommand& command) {
+    auto outcome = ask(command);
+    if (outcome) return *outcome;
+    ADD_FAILURE() << outcome.error().message;
+    return model::Refused{outcome.error()};
   }
-  Result<model::LockOutcome> renew(std::string_view owner, Micros ttl = 10s) {
-    return apply({spec, model::Renew{owner_named(owner), model::RequestId{1}, ttl}});
+  model::LockCommand to_acquire(const Ask& ask) const {
+    return {spec_, to_command(spec_.kind, ask)};
   }
-  Result<model::LockOutcome> release(std::string_view owner, std::uint64_t request = 1) {
-    return apply({spec, model::Release{owner_named(owner), model::RequestId{request}}});
+  model::LockCommand to_renew(std::string_view owner, Micros ttl = 10s) const {
+    return {spec_, model::Renew{owner_named(owner), model::RequestId{1}, ttl}};
   }
-  Result<model::LockOutcome> force_release() { return apply({spec, model::ForceRelease{}}); }
+  model::LockCommand to_release(std::string_view owner, std::uint64_t request = 1) const {
+    return {spec_, model::Release{owner_named(owner), model::RequestId{request}}};
+  }
+  model::LockCommand to_force() const { return {spec_, model::ForceRelease{}}; }
+
+  model::LockOutcome acquire(const Ask& ask) { return apply(to_acquire(ask)); }
+  model::LockOutcome renew(std::string_view owner, Micros ttl = 10s) {
+    return apply(to_renew(owner, ttl));
+  }
+  model::LockOutcome release(std::string_view owner, std::uint64_t request = 1) {
+    return apply(to_release(owner, request));
+  }
+  model::LockOutcome force_release() { return apply(to_force()); }
+
   model::LockState state() {
-    redis.send(encode(scripts, name, {spec, model::Inspect{}}, {}));
-    const auto snapshot = backends::redis::decode_snapshot(*redis.receive());
+    redis_.send(encode(scripts_, name_, {spec_, model::Inspect{}}, {}));
+    const auto snapshot = backends::redis::decode_snapshot(*redis_.receive());
     EXPECT_TRUE(snapshot.has_value()) << snapshot.error().message;
     return snapshot ? snapshot->state : model::LockState{};
   }
   std::vector<std::string> holders() {
+    const auto seen = state();
     std::vector<std::string> owners;
-    for (const auto& hold : state().holds) owners.push_back(hold.owner.str());
+    owners.reserve(seen.holds.size());
+    for (const auto& hold : seen.holds) owners.push_back(hold.owner.str());
     return owners;
   }
   std::vector<std::string> waiters() {
     const auto seen = state();
     std::vector<std::string> owners;
+    owners.reserve(seen.queue.size());
     for (const auto& [place, waiter] : seen.queue) owners.push_back(waiter.owner.str());
     return owners;
   }
 
-  std::string key() const { return "hf:{" + name.str() + "}"; }
+  std::string key() const { return "hf:{" + name_.str() + "}"; }
   std::vector<std::string> keys() {
     std::vector<std::string> all;
-    const auto reply = redis.call({"KEYS", "*"});
+    const auto reply = redis_.call({"KEYS", "*"});
+    all.reserve(reply->elements);
     for (std::size_t i = 0; i < reply->elements; ++i) all.emplace_back(reply->element[i]->str);
     return all;
   }
   // Everything the server has, by key.
   std::map<std::string, std::string> contents() {
     std::map<std::string, std::string> all;
-    for (const auto& each : keys()) all[each] = redis.text({"DUMP", each});
+    for (const auto& each : keys()) all[each] = redis_.text({"DUMP", each});
     return all;
   }
 
-  RedisServer server;
-  RawRedis redis{server};
-  backends::redis::Scripts scripts{{}};
-  LockName name = LockName::make("lock").value();
-  model::LockSpec spec = model::LockSpec::mutex();
+  RedisServer server_;
+  RawRedis redis_{server_};
+  backends::redis::Scripts scripts_{{}};
+  LockName name_ = LockName::make("lock").value();
+  model::LockSpec spec_ = model::LockSpec::mutex();
 };
 
 }  // namespace holdfast::test

@@ -172,7 +172,7 @@ struct Walk {
   std::vector<LockSpec> specs;
   std::uint32_t audit = 0;
 
-  friend void PrintTo(const Walk& walk, std::ostream* out) { *out << walk.name; }
+  friend std::ostream& operator<<(std::ostream& out, const Walk& walk) { return out << walk.name; }
 };
 
 class Twin : public testing::TestWithParam<Walk> {};

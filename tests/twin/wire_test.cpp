@@ -22,11 +22,11 @@ class Wire : public RealLock {
       std::vector<model::LockCommand> sent;
       for (std::size_t i = 0; i < many; ++i) {
         ask.request = ++done;
-        sent.push_back({spec, to_command(spec.kind, ask)});
-        redis.send(encode(scripts, name, sent.back(), {}));
+        sent.push_back({spec_, to_command(spec_.kind, ask)});
+        redis_.send(encode(scripts_, name_, sent.back(), {}));
       }
       for (const auto& command : sent) {
-        const auto reply = backends::redis::decode(command, *redis.receive());
+        const auto reply = backends::redis::decode(command, *redis_.receive());
         if (!reply) continue;
         found += std::holds_alternative<Outcome>(std::get<model::LockOutcome>(reply->outcome));
       }
@@ -36,10 +36,10 @@ class Wire : public RealLock {
 };
 
 TEST_F(Wire, fences_and_places_above_a_thousand_million_million_survive) {
-  redis.call({"SET", std::string(backends::redis::counter_key), "8000000000000000"});
-  EXPECT_EQ(granted(acquire({.owner = "ann"}).value()).fence, 8'000'000'000'000'001);
-  EXPECT_EQ(granted(renew("ann").value()).fence, 8'000'000'000'000'001);
-  EXPECT_EQ(queued(acquire({.owner = "ben", .wait = true}).value()).place, 8'000'000'000'000'002);
+  redis_.call({"SET", std::string(backends::redis::counter_key), "8000000000000000"});
+  EXPECT_EQ(granted(acquire({.owner = "ann"})).fence, 8'000'000'000'000'001);
+  EXPECT_EQ(granted(renew("ann")).fence, 8'000'000'000'000'001);
+  EXPECT_EQ(queued(acquire({.owner = "ben", .wait = true})).place, 8'000'000'000'000'002);
   const auto seen = state();
   ASSERT_THAT(seen.holds, SizeIs(1));
   EXPECT_EQ(seen.holds[0].fence, 8'000'000'000'000'001);
@@ -49,39 +49,39 @@ TEST_F(Wire, fences_and_places_above_a_thousand_million_million_survive) {
 
 TEST_F(Wire, a_waiter_gets_back_its_place) {
   acquire({.owner = "ann"});
-  const auto place = queued(acquire({.owner = "ben", .wait = true}).value()).place;
-  queued(acquire({.owner = "cid", .wait = true}).value());
+  const auto place = queued(acquire({.owner = "ben", .wait = true})).place;
+  queued(acquire({.owner = "cid", .wait = true}));
   release("ben");
-  const auto again = queued(acquire({.owner = "ben", .wait = true, .place = place}).value());
+  const auto again = queued(acquire({.owner = "ben", .wait = true, .place = place}));
   EXPECT_EQ(again.place, place);
   EXPECT_EQ(again.ahead, 0U);
 }
 
 TEST_F(Wire, a_fence_is_above_the_servers_clock_even_if_its_counter_was_lost) {
-  const auto before = granted(acquire({.owner = "ann"}).value()).fence;
-  redis.call({"FLUSHALL"});
-  EXPECT_GT(granted(acquire({.owner = "ben"}).value()).fence, before);
+  const auto before = granted(acquire({.owner = "ann"})).fence;
+  redis_.call({"FLUSHALL"});
+  EXPECT_GT(granted(acquire({.owner = "ben"})).fence, before);
 }
 
 TEST_F(Wire, there_is_an_end_to_holders) {
-  spec = model::LockSpec::semaphore(20'000);
+  spec_ = model::LockSpec::semaphore(20'000);
   const auto most = model::limits::max_holders;
   EXPECT_EQ(count_of<model::Granted>(most, {.owner = "ann", .ttl = 60s}), most);
-  EXPECT_EQ(refused(acquire({.owner = "ben"}).value()), Errc::limit_reached);
+  EXPECT_EQ(refused(acquire({.owner = "ben"})), Errc::limit_reached);
   EXPECT_THAT(state().holds, SizeIs(most));
   release("ann", 0);
-  EXPECT_EQ(redis.integer({"DBSIZE"}), 1);
+  EXPECT_EQ(redis_.integer({"DBSIZE"}), 1);
 }
 
 TEST_F(Wire, there_is_an_end_to_waiters) {
-  granted(acquire({.owner = "ann", .ttl = 60s}).value());
+  granted(acquire({.owner = "ann", .ttl = 60s}));
   const auto most = model::limits::max_waiters;
   EXPECT_EQ(count_of<model::Queued>(most, {.owner = "ben", .wait = true}), most);
-  EXPECT_EQ(refused(acquire({.owner = "cid", .wait = true}).value()), Errc::limit_reached);
+  EXPECT_EQ(refused(acquire({.owner = "cid", .wait = true})), Errc::limit_reached);
   EXPECT_THAT(state().queue, SizeIs(most));
   // Nobody listens: they are all gone when their turn comes.
   release("ann");
-  EXPECT_EQ(redis.integer({"DBSIZE"}), 1);
+  EXPECT_EQ(redis_.integer({"DBSIZE"}), 1);
 }
 
 }  // namespace

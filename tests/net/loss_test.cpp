@@ -161,6 +161,7 @@ TEST_F(LossTest, destroying_it_ends_its_commands) {
     ASSERT_TRUE(wait_connected(*connection));
     server.stop();
     std::vector<std::future<Result<std::string>>> asked;
+    asked.reserve(20);
     for (int i = 0; i < 20; ++i) asked.push_back(begin_asking(*connection, command("PING")));
     if (on_loop)
       on_the_loop(*runtime, [&] { connection.reset(); });
@@ -205,8 +206,8 @@ TEST_F(LossTest, making_and_destroying_many_leaves_nothing_behind) {
   RawRedis raw(server);
   for (int i = 0; i < 100; ++i) {
     Connection connection(runtime, endpoint_at(server.port()));
-    if (i % 2 == 0) begin_asking(connection, command("PING"));
-    if (i % 5 == 0) wait_connected(connection);
+    if (i % 2 == 0) std::ignore = begin_asking(connection, command("PING"));
+    if (i % 5 == 0) std::ignore = wait_connected(connection);
   }
   EXPECT_TRUE(comes_true([&] {
     const auto list = raw.text({"CLIENT", "LIST"});

@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
-#include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -12,6 +11,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -36,6 +36,13 @@ std::vector<char*> to_words(std::vector<std::string>& line) {
   for (std::string& word : line) words.push_back(word.data());
   words.push_back(nullptr);
   return words;
+}
+
+bool is_serving(const std::string& unix_path) try {
+  RawRedis client(unix_path, 1s);
+  return !client.text({"PING"}).starts_with("LOADING");
+} catch (const std::runtime_error&) {
+  return false;
 }
 
 }  // namespace
@@ -135,11 +142,7 @@ bool RedisServer::wait_for_answer(std::chrono::milliseconds patience) {
   while (SteadyClock::now() < deadline && !has_ended()) {
     // Through the socket file, which is surely ours: on the port another server may answer. The
     // server opens the file after the port.
-    try {
-      RawRedis client(unix_path(), 1s);
-      if (!client.text({"PING"}).starts_with("LOADING")) return true;
-    } catch (const std::runtime_error&) {
-    }
+    if (is_serving(unix_path())) return true;
     std::this_thread::sleep_for(5ms);
   }
   return false;

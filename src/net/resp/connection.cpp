@@ -72,7 +72,7 @@ Connection::Connection(std::shared_ptr<runtime::Runtime> runtime, Endpoint endpo
 Connection::~Connection() {
   // The child shares the parent's epoll: closing a socket here would take it from the parent.
   if (shared_->is_of_a_parent())
-    new std::shared_ptr<Shared>(std::move(shared_));
+    shared_->stay();
   else
     shared_->close();
 }

@@ -30,6 +30,8 @@ class Connection::Shared final : public Session::Owner,
   void start();
   void close();
   bool is_of_a_parent() const;
+  // Is never destroyed.
+  void stay() { kept_ = shared_from_this(); }
   const std::string& peer() const { return peer_; }
 
   // True: the call is under way and its waiter will be resumed on the runtime's thread, perhaps
@@ -81,6 +83,7 @@ class Connection::Shared final : public Session::Owner,
   const std::string peer_;
   const Events events_;
   const std::uint32_t generation_;
+  std::shared_ptr<Shared> kept_;      // in a forked child
   std::shared_ptr<Session> session_;  // set by `start`
   std::vector<Call*> done_;           // only inside `received`; keeps its room
 

@@ -13,6 +13,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <tuple>
 #include <utility>
 
 namespace holdfast::net::resp {
@@ -37,8 +38,8 @@ void keep_alive(int fd) {
 
 }  // namespace
 
-Link::Link(asio::io_context& context, const Endpoint& endpoint)
-    : context_(context), endpoint_(endpoint), resolver_(context), socket_(context) {}
+Link::Link(asio::io_context& context, Endpoint endpoint)
+    : context_(context), endpoint_(std::move(endpoint)), resolver_(context), socket_(context) {}
 
 void Link::open(Opened opened) {
   opened_ = std::move(opened);
@@ -94,7 +95,7 @@ void Link::connect_to_next(std::string last_failure) {
 
 Result<void> Link::make_socket(const Address& address) {
   error_code failed;
-  socket_.close(failed);
+  std::ignore = socket_.close(failed);
   const int family = address.protocol().family();
   // Asio's own open() would leave the descriptor to the programs that this process starts.
   descriptor_ = ::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -162,8 +163,8 @@ void Link::close() {
   error_code ignored;
   // Only shut down: another thread may be about to write to the descriptor, which must not
   // become somebody else's meanwhile. The last holder of this object closes it.
-  socket_.shutdown(Socket::shutdown_both, ignored);
-  socket_.cancel(ignored);
+  std::ignore = socket_.shutdown(Socket::shutdown_both, ignored);
+  std::ignore = socket_.cancel(ignored);
   if (!opened_) return;
   asio::post(context_,
              [self = shared_from_this()] { self->end_open(fail(Errc::unavailable, "closed")); });

@@ -28,7 +28,7 @@ class Link : public std::enable_shared_from_this<Link> {
   using Opened = std::move_only_function<void(Result<void>)>;
   using Moved = std::move_only_function<void(boost::system::error_code, std::size_t bytes)>;
 
-  Link(boost::asio::io_context& context, const Endpoint& endpoint);
+  Link(boost::asio::io_context& context, Endpoint endpoint);
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
 

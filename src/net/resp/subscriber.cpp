@@ -43,6 +43,8 @@ class Subscriber::Shared final : public Session::Owner,
   }
   void close();
   bool is_of_a_parent() const { return generation_ != runtime::fork_generation(); }
+  // Is never destroyed.
+  void stay() { kept_ = shared_from_this(); }
   std::string peer() const { return endpoint_.describe(); }
 
   bool is_subscribed() const {
@@ -76,6 +78,7 @@ class Subscriber::Shared final : public Session::Owner,
   const Events events_;
   const std::uint32_t generation_ = runtime::fork_generation();
   std::shared_ptr<Session> session_;
+  std::shared_ptr<Shared> kept_;  // in a forked child
 
   // These belong to the loop's thread.
   std::shared_ptr<Link> link_;
@@ -229,7 +232,7 @@ Subscriber::Subscriber(std::shared_ptr<runtime::Runtime> runtime, Endpoint endpo
 Subscriber::~Subscriber() {
   // The child shares the parent's epoll: closing a socket here would take it from the parent.
   if (shared_->is_of_a_parent())
-    new std::shared_ptr<Shared>(std::move(shared_));
+    shared_->stay();
   else
     shared_->close();
 }

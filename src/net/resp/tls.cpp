@@ -37,8 +37,8 @@ Result<ssl::context> make_tls_context(const Tls& tls) {
   ssl::context context(ssl::context::tls_client);
   SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_2_VERSION);
   error_code failed;
-  context.set_verify_mode(ssl::verify_peer, failed);
-  if (failed) return fail(Errc::unavailable, failed.message());
+  if (context.set_verify_mode(ssl::verify_peer, failed))
+    return fail(Errc::unavailable, failed.message());
   if (tls.ca_file.empty()) {
     if (context.set_default_verify_paths(failed)) {
       return cannot_read("the system's authorities", "", failed);

@@ -8,7 +8,7 @@ if not held and (not ARGV[3] or string.sub(ARGV[3], 43, 58) == '0000000000000000
     local wall = time[1] * 1000000 + time[2]
     if fence < wall then fence = redis.call('INCRBY', KEYS[4], wall + 10000 - fence) end
   end
-  redis.call('PSETEX', KEYS[1], ARGV[2], ARGV[1] .. string.format('%016.0f', fence))
+  redis.call('PSETEX', KEYS[1], ARGV[2], ARGV[1] .. string.format('%016d', fence))
   return fence
 end
 -- A plain try that meets a mutex in somebody else's hands: nothing changes.

@@ -1,6 +1,6 @@
 local held = redis.call('GET', KEYS[1])
 if not held then return 5 end
-if string.sub(held, 1, #ARGV[1]) == ARGV[1] and not ARGV[2] then
+if string.find(held, ARGV[1], 1, true) == 1 and not ARGV[2] then
   redis.call('DEL', KEYS[1])
   return 4
 end

@@ -117,7 +117,10 @@ Task<Result<Reply>> Attempt::ask() {
 Attempt::Verdict Attempt::judge(const Result<Reply>& reply) {
   if (!reply) return judge(reply.error());
   failures_ = 0;
-  pair_ = ClockPair{before_send_, reply->at};
+  const bool tells_the_time = reply->at != model::StoreTime{};
+  if (tells_the_time) {
+    pair_ = ClockPair{before_send_, reply->at};
+  }
   return judge(std::get<model::LockOutcome>(reply->outcome));
 }
 

@@ -111,10 +111,10 @@ void HeldLease::confirm() {
   const LocalTime at = now();
   if (state_ != State::held || at >= plan_.lost_at()) return;
   const Micros ttl = plan_.ttl_to_confirm(at);
-  const LocalTime deadline = std::min<LocalTime>(at + command_timeout, plan_.lost_at());
+  const LocalTime until = std::min<LocalTime>(at + command_timeout, plan_.lost_at());
   plan_.sent();
   lock.unlock();
-  runtime::spawn(renew(ttl, deadline));
+  runtime::spawn(renew(ttl, until));
 }
 
 // Only an upgrade changes the fence of a lease. An older answer may come after a newer one.

@@ -199,18 +199,44 @@ Result<void> decode_state(const Elements& elements, Snapshot& seen) {
 // What a key without a ttl is shown as.
 constexpr Micros for_ever = std::chrono::hours(24);
 
+// What the key that is shared says.
+struct SharedKey {
+  std::string_view owner;  // empty if nobody holds it
+  StoreTime ends;
+  model::LockSpec spec;  // what such a key can say
+  Micros rounding{};     // its ttl may be this much longer than our lease
+};
+
+SharedKey shared_key_from(const Elements& reply, StoreTime now) {
+  const auto left_ms = reply[6].integer;
+  const auto body = parse_body(std::string(reply.text(7)) + std::string(tail_bytes - 12, '0'));
+  return {.owner = reply.text(5),
+          .ends = now + (left_ms < 0 ? for_ever : Micros(std::chrono::milliseconds(left_ms))),
+          .spec = body ? body->spec : model::LockSpec::mutex(),
+          .rounding = reply.time(8)};
+}
+
+// The ttl of the key is what everybody else goes by. The same as in mirror.lua.
+void follow_ttl(const SharedKey& key, decltype(model::LockState::holds)& holds) {
+  for (auto& hold : holds) {
+    const bool is_strangers = hold.request == model::RequestId::any;
+    if (is_strangers || hold.expires > key.ends) hold.expires = key.ends;
+  }
+  if (holds.back().expires + key.rounding < key.ends) holds.back().expires = key.ends;
+}
+
 // In a dialect the shared key has the last word: what is there holds the lock, whoever that is.
-void believe_the_shared_key(std::string_view owner, Micros left, Snapshot& seen) {
+void believe(const SharedKey& key, Snapshot& seen) {
   auto& holds = seen.state.holds;
-  const bool known = !holds.empty() && !owner.empty() && holds.front().owner.view() == owner;
-  if (known) holds.back().expires = std::min(holds.back().expires, seen.at + left);
-  if (known) return;
+  const bool known = !holds.empty() && !key.owner.empty() && holds.front().owner.view() == key.owner;
+  if (known) return follow_ttl(key, holds);
   holds.clear();
-  auto stranger = OwnerId::make(owner);
+  auto stranger = OwnerId::make(key.owner);
   if (!stranger) return;
-  if (seen.state.queue.empty()) seen.state.spec = model::LockSpec::mutex(Order::fifo);
+  if (seen.state.queue.empty()) seen.state.spec = key.spec;
   holds.push_back(model::Hold{.owner = std::move(*stranger),
-                              .expires = seen.at + left,
+                              .permits = key.spec.capacity,
+                              .expires = key.ends,
                               .since = seen.at});
 }
 
@@ -229,12 +255,8 @@ Result<Snapshot> decode_snapshot(const redisReply& reply) {
   if (auto read = decode_state(elements, seen); !read) {
     return std::unexpected(std::move(read.error()));
   }
-  if (elements.size() == 7) {
-    const auto left_ms = elements[6].integer;
-    believe_the_shared_key(elements.text(5),
-                           left_ms < 0 ? for_ever : Micros(std::chrono::milliseconds(left_ms)),
-                           seen);
-  }
+  constexpr std::size_t with_shared_key = 9;
+  if (elements.size() == with_shared_key) believe(shared_key_from(elements, seen.at), seen);
   return seen;
 }
 

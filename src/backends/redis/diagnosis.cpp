@@ -117,8 +117,9 @@ Task<bool> look_for_immortals(std::shared_ptr<Server> server, LocalTime deadline
     cursor = text_of(*(*reply)->element[0]);
     const redisReply& keys = *(*reply)->element[1];
     for (std::size_t i = 0; i < keys.elements && shown < max_immortals_shown; ++i) {
-      const std::string key(text_of(*keys.element[i]));
-      if (!server->dialect().name_of_scanned(key)) continue;
+      const auto name = server->dialect().name_of_scanned(text_of(*keys.element[i]));
+      if (!name) continue;
+      const std::string key = server->dialect().shared_keys(*name).front();
       auto asking = server->ask(command("PTTL", key), deadline);
       const Result<net::resp::Reply> left = co_await std::move(asking);
       if (!left || (*left)->integer != -1) continue;

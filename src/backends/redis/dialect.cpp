@@ -31,6 +31,8 @@ constexpr std::string_view native_before = "hf:{";
 constexpr std::string_view native_after = "}";
 constexpr std::string_view state_before = "{";
 constexpr std::string_view state_after = "}:hf";
+// Beside a counter.
+constexpr std::string_view text_after = ":meta";
 
 std::optional<LockName> between(std::string_view key, std::string_view before,
                                 std::string_view after) {
@@ -116,8 +118,13 @@ std::optional<LockName> Dialect::name_of_state_key(std::string_view key) const {
 std::vector<std::string> Dialect::shared_keys(const LockName& name) const {
   if (is_native()) return {};
   const std::string key = shared_key(name);
-  if (profile_.dialect == "counter") return {key, key + ":meta"};
+  if (profile_.dialect == "counter") return {key, key + std::string(text_after)};
   return {key};
+}
+
+std::string_view Dialect::first_shared_key(std::string_view key) const {
+  const bool is_text = profile_.dialect == "counter" && key.ends_with(text_after);
+  return is_text ? key.substr(0, key.size() - text_after.size()) : key;
 }
 
 std::optional<LockName> Dialect::name_of_shared_key(std::string_view key) const {
@@ -137,7 +144,7 @@ std::string_view Dialect::scan_type() const {
 std::optional<LockName> Dialect::name_of_scanned(std::string_view key) const {
   if (!scans_shared_keys()) return name_of_state_key(key);
   // The text beside a counter is no counter.
-  if (profile_.dialect == "counter" && key.ends_with(":meta")) return std::nullopt;
+  if (profile_.dialect == "counter" && key.ends_with(text_after)) return std::nullopt;
   return name_of_shared_key(key);
 }
 

@@ -44,6 +44,8 @@ class Dialect {
   std::optional<LockName> name_of_state_key(std::string_view key) const;
   // The keys of other programs, none in Holdfast's own layout.
   std::vector<std::string> shared_keys(const LockName& name) const;
+  // The first of those that this one is of.
+  std::string_view first_shared_key(std::string_view key) const;
 
   // A pattern for SCAN that finds every lock whose name begins with `prefix`, and what type its
   // keys have. A dialect whose keys are bare names finds only locks that Holdfast knows of.

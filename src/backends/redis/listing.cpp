@@ -94,7 +94,8 @@ void Looks::take(std::size_t index, Result<store::Reply> reply) {
     if (reply) {
       auto& seen = std::get<model::Seen>(std::get<model::LockOutcome>(reply->outcome));
       views_[index] = std::move(seen.lock);
-    } else {
+    } else if (reply.error().code != Errc::spec_mismatch) {
+      // In a dialect, something else may have a name like a lock's.
       failure_ = std::move(reply.error());
     }
     if (--open_ > 0) return;

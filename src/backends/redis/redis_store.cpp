@@ -180,6 +180,8 @@ void RedisStore::on_change(std::function<void()> changed) {
 }
 
 void RedisStore::changed() {
+  // Tracking ended with the connection: whoever still waits for a stranger is registered anew.
+  if (strangers_) mailbox_->hint_all();
   std::vector<std::function<void()>> told;
   {
     const std::lock_guard lock(mutex_);

@@ -15,9 +15,18 @@ using net::resp::text_of;
 
 constexpr Micros ask_timeout = std::chrono::milliseconds(500);
 
+// Our own changes are told too (no NOLOOP): they end the tracking of a key just as others do, and
+// whoever waits must know.
 std::string tracking_command(std::uint64_t client_id) {
-  return command("CLIENT", "TRACKING", "ON", "REDIRECT", std::to_string(client_id), "OPTIN",
-                 "NOLOOP");
+  return command("CLIENT", "TRACKING", "ON", "REDIRECT", std::to_string(client_id), "OPTIN");
+}
+
+// Reads nothing of a key but that it is there, whatever its type, which is enough to track it.
+std::string look_at(const std::vector<std::string>& keys) {
+  net::resp::Command out(1 + keys.size());
+  out.add("EXISTS");
+  for (const auto& key : keys) out.add(key);
+  return std::move(out).take();
 }
 
 }  // namespace
@@ -47,28 +56,26 @@ std::vector<std::string> Strangers::greeting() {
 }
 
 void Strangers::wait_for(const LockName& name, model::RequestId request) {
-  const std::string key = server_->dialect().shared_keys(name).front();
+  auto keys = server_->dialect().shared_keys(name);
   {
     const std::lock_guard lock(mutex_);
-    auto& requests = waiting_[key];
+    auto& requests = waiting_[keys.front()];
     std::erase_if(requests, [this](auto each) { return !mailbox_->hears(each); });
     const bool is_tracked = !requests.empty();
     if (std::ranges::find(requests, request) == requests.end()) requests.push_back(request);
     if (is_tracked) return;
   }
-  runtime::spawn(track(key));
+  runtime::spawn(track(std::move(keys)));
 }
 
-Task<bool> Strangers::track(std::string key) {
+Task<bool> Strangers::track(std::vector<std::string> keys) {
   const auto self = shared_from_this();
-  const bool is_hash = server_->dialect().profile().dialect == "reentrant_hash";
-  auto reading = server_->ask(
-      command("CLIENT", "CACHING", "YES") + command(is_hash ? "HLEN" : "STRLEN", key),
-      server_->runtime()->now() + ask_timeout, 2);
-  const Result<net::resp::Reply> length = co_await std::move(reading);
+  auto looking = server_->ask(command("CLIENT", "CACHING", "YES") + look_at(keys),
+                              server_->runtime()->now() + ask_timeout, 2);
+  const Result<net::resp::Reply> found = co_await std::move(looking);
   // Gone since the waiter was told of it: nothing more will be said.
-  const bool is_there = length && (*length)->integer > 0;
-  if (!is_there) wake_first(key);
+  const bool is_there = found && (*found)->integer > 0;
+  if (!is_there) wake_first(keys.front());
   co_return is_there;
 }
 
@@ -95,7 +102,9 @@ void Strangers::changed(const redisReply& keys) {
     }
     return mailbox_->hint_all();
   }
-  for (std::size_t i = 0; i < keys.elements; ++i) wake_first(std::string(text_of(*keys.element[i])));
+  for (std::size_t i = 0; i < keys.elements; ++i) {
+    wake_first(std::string(server_->dialect().first_shared_key(text_of(*keys.element[i]))));
+  }
 }
 
 }  // namespace holdfast::backends::redis

@@ -32,7 +32,7 @@ class Strangers : public std::enable_shared_from_this<Strangers> {
   void changed(const redisReply& keys);
 
  private:
-  Task<bool> track(std::string key);
+  Task<bool> track(std::vector<std::string> keys);
   void wake_first(const std::string& key);
 
   const std::shared_ptr<Server> server_;

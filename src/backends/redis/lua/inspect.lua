@@ -6,9 +6,15 @@ local reply = {
   company and call('ZRANGE', order, 0, -1, 'WITHSCORES') or {},
   company and call('HGETALL', records) or {},
 }
-local held = theirs and theirs()
 if theirs then
-  reply[6] = held and as_owner(held.owner) or ''
+  local held = theirs()
+  local known = company and holders(0, '+inf', 'LIMIT', 0, 1)[1] or ''
+  if held and held.leaving then held = nil end
+  -- An owner of ours is any text, and is told as it is.
+  local is_known = held and held.owner == sub(known, 18)
+  reply[6] = held and (is_known and held.owner or as_owner(held.owner)) or ''
   reply[7] = held and held.left or 0
+  reply[8] = SPEC
+  reply[9] = ROUNDING_US
 end
 return reply

@@ -55,10 +55,18 @@ local function tell(id, body, text)
   return type(receivers) == 'number' and receivers > 0
 end
 
--- A re-entry shares the fence of its owner's first lease.
+-- A re-entry shares the fence of its owner's first lease. A stranger, which is one hold at most, has
+-- none to share.
+local function fence_of_owner()
+  for _, member in ipairs(holders(0, '+inf', 'LIMIT', 0, 2)) do
+    local fence = find_hold(sub(member, 2)).fence
+    if fence > 0 then return fence end
+  end
+  return nil
+end
+
 local function new_hold(body, claimed)
-  local reenters = is_reentrant() and count > 0
-  local fence = reenters and find_hold(sub(holders(0, '+inf', 'LIMIT', 0, 1)[1], 2)).fence or mint()
+  local fence = is_reentrant() and count > 0 and fence_of_owner() or mint()
   return {claimed = claimed, fence = fence, since = now, body = body}
 end
 

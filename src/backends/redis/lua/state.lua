@@ -165,6 +165,8 @@ local function save()
   local left_ms = math.max(1, math.ceil((ends - now) / 1000))
   -- With an audit trail it stays as long as that, so that whoever comes next can tell of the end.
   if AUDIT then left_ms = left_ms + AUDIT_MS end
+  -- Their key may outlive the lease by a unit: as long it is known whose it was.
+  if UNIT_MS > 1 then left_ms = left_ms + UNIT_MS end
   call('SET', lock, '2' .. spec .. digits(used) .. digits(queue_expires), 'PX', left_ms)
   call('PEXPIRE', records, left_ms)
   call('PEXPIRE', order, left_ms)

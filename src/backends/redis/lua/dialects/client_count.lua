@@ -4,18 +4,20 @@ local key = KEYS[5]
 
 local function theirs()
   local fields = call('HMGET', key, 'clientId', 'count')
-  if not fields[1] then return nil end
-  return {owner = fields[1], left = call('PTTL', key)}
+  if not fields[1] then
+    if call('EXISTS', key) == 1 then mismatch(key) end
+    return nil
+  end
+  return {owner = fields[1], depth = tonumber(fields[2]) or 1, left = call('PTTL', key)}
 end
 
-local function put(owner, left_ms, _, known)
-  if known then
-    call('HINCRBY', key, 'count', count - synced_count)
-  else
+local function put(held)
+  if not held.known then
     call('DEL', key)
-    call('HSET', key, 'clientId', owner, 'count', count)
+    call('HSET', key, 'clientId', held.owner)
   end
-  call('PEXPIRE', key, left_ms)
+  call('HSET', key, 'count', held.depth)
+  if held.left_ms then call('PEXPIRE', key, held.left_ms) end
 end
 
 local function clear() call('DEL', key) end

@@ -3,18 +3,29 @@
 local SPEC = '114294967295'
 local key, meta = KEYS[5], KEYS[6]
 
+-- They delete the counter and then its text: whoever wrote a text of its own in between would lose
+-- it to the second command. So a text without a counter is given this long to go.
+local LEAVING_MS = 500
+
+local function owner_of(text)
+  local read, found = pcall(cjson.decode, text)
+  return read and type(found) == 'table' and type(found.lock_id) == 'string' and found.lock_id
+    or text
+end
+
 local function theirs()
   local value = call('GET', key)
   local text = call('GET', meta)
-  if not value then return nil end
-  -- Between their two commands there is a counter without a text: held, by nobody we know.
-  local owner = ''
-  if text then
-    local read, found = pcall(cjson.decode, text)
-    owner = read and type(found) == 'table' and type(found.lock_id) == 'string' and found.lock_id
-      or text
-  end
-  return {owner = owner, left = call('PTTL', key)}
+  if not value and not text then return nil end
+  -- Between their first two commands there is a counter without a text: held, by nobody we know.
+  return {owner = text and owner_of(text) or '', depth = 1, left = call('PTTL', value and key or meta),
+    leaving = not value}
+end
+
+hurry = function()
+  if foreign.left >= 0 and foreign.left <= LEAVING_MS then return end
+  foreign.left = LEAVING_MS
+  call('PEXPIRE', meta, LEAVING_MS)
 end
 
 -- "2026-11-16T03:45:12.345Z"
@@ -49,13 +60,14 @@ local function describe(owner, hold)
     .. ',"locked_at":"' .. iso(hold.since) .. '"}'
 end
 
-local function put(owner, left_ms, hold, known)
-  if known then
-    call('PEXPIRE', key, left_ms)
-    call('PEXPIRE', meta, left_ms)
+local function put(held)
+  if held.known then
+    if not held.left_ms then return end
+    call('PEXPIRE', key, held.left_ms)
+    call('PEXPIRE', meta, held.left_ms)
   else
-    call('SET', key, '1', 'PX', left_ms)
-    call('SET', meta, describe(owner, hold), 'PX', left_ms)
+    call('SET', key, '1', 'PX', held.left_ms)
+    call('SET', meta, describe(held.owner, held.hold), 'PX', held.left_ms)
   end
 end
 

@@ -5,14 +5,14 @@ local key = KEYS[5]
 
 local function theirs()
   local token = call('GET', key)
-  return token and {owner = token, left = call('PTTL', key)}
+  return token and {owner = token, depth = 1, left = call('PTTL', key)}
 end
 
-local function put(owner, left_ms, _, known)
-  if known then
-    call('PEXPIRE', key, left_ms)
+local function put(held)
+  if held.known then
+    if held.left_ms then call('PEXPIRE', key, held.left_ms) end
   else
-    call('SET', key, owner, 'PX', left_ms)
+    call('SET', key, held.owner, 'PX', held.left_ms)
   end
 end
 

@@ -3,19 +3,18 @@ local SPEC = '210000000001'
 local key = KEYS[5]
 
 local function theirs()
-  local fields = call('HGETALL', key)
-  if #fields == 0 then return nil end
-  return {owner = fields[1], depth = tonumber(fields[2]) or 1, left = call('PTTL', key)}
+  local fields = call('HLEN', key)
+  if fields == 0 then return nil end
+  local held = fields == 1 and call('HGETALL', key) or {}
+  -- A lock of another sort, or no lock at all.
+  if not tonumber(held[2]) then mismatch(key) end
+  return {owner = held[1], depth = tonumber(held[2]), left = call('PTTL', key)}
 end
 
-local function put(owner, left_ms, _, known)
-  if known then
-    call('HINCRBY', key, foreign.owner, count - synced_count)
-  else
-    call('DEL', key)
-    call('HSET', key, owner, count)
-  end
-  call('PEXPIRE', key, left_ms)
+local function put(held)
+  if not held.known then call('DEL', key) end
+  call('HSET', key, held.known and foreign.owner or held.owner, held.depth)
+  if held.left_ms then call('PEXPIRE', key, held.left_ms) end
 end
 
 local function clear()

@@ -81,7 +81,7 @@ local function sync()
   local is_known = foreign and count > 0 and is_theirs(first_owner())
   if foreign and foreign.leaving then
     -- Nobody but us takes away what is left of ours.
-    if is_known then
+    if is_known and not is_foreign() then
       clear()
       foreign, is_known = nil, false
     else

@@ -89,6 +89,7 @@ struct Series {
   std::vector<double> wait_p50;
   std::vector<double> wait_p99;
   std::vector<double> handover;
+  std::vector<double> longest;
   std::vector<double> commands;
 
   void add(const CrowdResult& result, double commands_sent) {
@@ -97,6 +98,7 @@ struct Series {
     wait_p50.push_back(percentile(result.waits_us, 0.5) / 1000);
     wait_p99.push_back(percentile(result.waits_us, 0.99) / 1000);
     handover.push_back(median(result.handovers_us));
+    longest.push_back(result.longest_handover_us / 1000);
     commands.push_back(commands_sent / result.all_acquisitions);
   }
 };
@@ -141,11 +143,11 @@ void print_crowd(const Crowd& crowd, const Pairing& pairing) {
                                         crowd.processes == 1 ? "process" : "processes");
   const auto row = [&](const char* what, const Series& series) {
     print_row(fmt::format("{}: {}", where, what), series.per_s, "per s",
-              fmt::format("min/max {:.3f}, wait p50 {} p99 {} ms, hand-over p50 {} us, {:.2f} "
-                          "commands each",
+              fmt::format("min/max {:.3f}, wait p50 {} p99 {} ms, hand-over p50 {} us, longest {} "
+                          "ms, {:.2f} commands each",
                           median(series.fairness), readable(median(series.wait_p50)),
                           readable(median(series.wait_p99)), readable(median(series.handover)),
-                          median(series.commands)));
+                          readable(percentile(series.longest, 1)), median(series.commands)));
   };
   row("BLPOP token", pairing.tokens);
   row("redis:", pairing.ours);

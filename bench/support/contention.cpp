@@ -62,11 +62,15 @@ CrowdResult watch(CrowdTable& table, const Crowd& crowd, Children& children) {
   children.wait();
   const auto end = table.acquired.begin() + static_cast<std::ptrdiff_t>(crowd.workers);
   const auto [fewest, most] = std::minmax_element(table.acquired.begin(), end);
+  // In the first round the queue is still forming, and all threads begin at once.
+  const std::size_t steady = table.total - crowd.workers;
+  const auto handovers = to_us(table.handovers_ns.data() + 1, table.total - 1);
   return {.hand_overs_per_s = static_cast<double>(table.hand_overs) / seconds,
           .fairness = static_cast<double>(*fewest) / static_cast<double>(*most),
           .all_acquisitions = static_cast<double>(table.total + table.after_stop),
-          .waits_us = to_us(table.waits_ns.data(), table.total),
-          .handovers_us = to_us(table.handovers_ns.data() + 1, table.total - 1)};
+          .longest_handover_us = *std::max_element(handovers.begin(), handovers.end()),
+          .waits_us = to_us(table.waits_ns.data() + crowd.workers, steady),
+          .handovers_us = to_us(table.handovers_ns.data() + crowd.workers, steady)};
 }
 
 }  // namespace holdfast::bench

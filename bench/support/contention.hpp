@@ -65,6 +65,8 @@ struct CrowdResult {
   double hand_overs_per_s = 0;
   double fairness = 0;  // fewest acquisitions of a worker / most
   double all_acquisitions = 0;
+  double longest_handover_us = 0;  // of all
+  // Without the first round.
   std::vector<double> waits_us;
   std::vector<double> handovers_us;
 };

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// n8n's primitives, whose commands come one by one and leave traces between them.
+#include "interop_fixture.hpp"
+
+#include <ctime>
+#include <iomanip>
+#include <sstream>
+
+namespace holdfast::test {
+namespace {
+
+class CounterLock : public InteropTest {
+ protected:
+  CounterLock() : InteropTest(peer_named("n8n")) {}
+
+  static constexpr auto counter = "n8n-lock-orders";
+  static constexpr auto text = "n8n-lock-orders:meta";
+};
+
+TEST_F(CounterLock, the_text_has_their_five_words_in_their_order) {
+  auto lease = client.mutex("orders").acquire({.owner = "exec-7", .note = "nightly \"run\""});
+  ASSERT_TRUE(is_ok(lease));
+  EXPECT_EQ(raw.text({"GET", counter}), "1");
+  const std::regex words(R"re(\{"lock_id":"exec-7","workflow_id":"unknown",)re"
+                         R"re("workflow_name":"nightly \\"run\\"",)re"
+                         R"re("execution_id":"[^"]*counter_test.cpp:[0-9]+",)re"
+                         R"re("locked_at":"20[0-9]{2}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:)re"
+                         R"re([0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z"\})re");
+  const auto said = raw.text({"GET", text});
+  EXPECT_TRUE(std::regex_match(said, words)) << said;
+}
+
+TEST_F(CounterLock, the_time_in_the_text_is_the_servers) {
+  auto lease = client.mutex("orders").acquire();
+  ASSERT_TRUE(is_ok(lease));
+  const auto said = raw.text({"GET", text});
+  const auto at = said.find(R"("locked_at":")");
+  ASSERT_NE(at, std::string::npos);
+  std::tm told{};
+  std::istringstream(said.substr(at + 13)) >> std::get_time(&told, "%Y-%m-%dT%H:%M:%S");
+  EXPECT_NEAR(static_cast<double>(timegm(&told)), static_cast<double>(std::time(nullptr)), 2.0);
+}
+
+TEST_F(CounterLock, their_loser_raises_our_counter_and_shortens_its_ttl_and_the_lock_stays_ours) {
+  auto lease = client.mutex("orders").acquire({.ttl = 10s, .renew = false});
+  ASSERT_TRUE(is_ok(lease));
+  EXPECT_FALSE(stranger.take("theirs", 2s));
+  EXPECT_EQ(raw.text({"GET", counter}), "2");
+  EXPECT_LE(stranger.ttl(), 2s);
+  EXPECT_EQ(code_of(client.mutex("orders").acquire()), "busy");
+  ASSERT_TRUE(is_ok(lease->extend(10s)));
+  EXPECT_GT(stranger.ttl(), 9s);
+  EXPECT_GT(raw.integer({"PTTL", text}), 9000);
+  EXPECT_EQ(raw.text({"GET", counter}), "2");
+  EXPECT_EQ(lease->release(), Released::released);
+  EXPECT_EQ(keys(), std::set<std::string>{"hf:fence"});
+}
+
+TEST_F(CounterLock, renewals_in_the_background_set_back_what_their_losers_did) {
+  auto lease = client.mutex("orders").acquire({.ttl = 3s, .renew_every = 100ms});
+  ASSERT_TRUE(is_ok(lease));
+  EXPECT_FALSE(stranger.take("theirs", 1s));
+  EXPECT_TRUE(eventually([&] { return stranger.ttl() > 2s; }, 1s));
+  EXPECT_TRUE(lease->valid());
+}
+
+TEST_F(CounterLock, a_ttl_that_they_shortened_and_that_ran_out_is_a_lost_lease) {
+  auto lease = client.mutex("orders").acquire({.ttl = 10s, .renew = false});
+  ASSERT_TRUE(is_ok(lease));
+  raw.call({"INCR", counter});
+  raw.call({"PEXPIRE", counter, "50"});
+  ASSERT_TRUE(eventually([&] { return raw.integer({"EXISTS", counter}) == 0; }));
+  EXPECT_EQ(code_of(lease->extend(10s)), "lost");
+  EXPECT_TRUE(lease->lost().stop_requested());
+  EXPECT_EQ(keys(), std::set<std::string>{"hf:fence"}) << "the text of a lost lease is cleared away";
+  EXPECT_TRUE(stranger.take("theirs", 60s));
+}
+
+TEST_F(CounterLock, our_loser_changes_neither_their_counter_nor_its_ttl) {
+  ASSERT_TRUE(stranger.take("theirs", 5s));
+  const auto said = raw.text({"GET", text});
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(code_of(client.mutex("orders").acquire({.ttl = 60s})), "busy");
+  }
+  EXPECT_EQ(code_of(client.mutex("orders").acquire({.ttl = 60s, .wait = 30ms})), "timed_out");
+  EXPECT_EQ(raw.text({"GET", counter}), "1");
+  EXPECT_LE(stranger.ttl(), 5s);
+  EXPECT_LE(raw.integer({"PTTL", text}), 5000);
+  EXPECT_EQ(raw.text({"GET", text}), said);
+}
+
+TEST_F(CounterLock, a_counter_without_a_text_is_held_and_never_removed_by_us) {
+  raw.call({"INCR", counter});
+  EXPECT_EQ(code_of(client.mutex("orders").acquire()), "busy");
+  EXPECT_EQ(client.inspect("orders")->holders.size(), 1U);
+  auto turn = start_waiting();
+  // The rest of their acquire.
+  raw.call({"EXPIRE", counter, "60"});
+  raw.call({"SET", text, R"({"lock_id":"theirs"})"});
+  raw.call({"EXPIRE", text, "60"});
+  std::this_thread::sleep_for(50ms);
+  EXPECT_TRUE(is_waiting(turn));
+  EXPECT_EQ(raw.text({"GET", counter}), "1");
+  const auto released = SteadyClock::now();
+  ASSERT_TRUE(stranger.release("theirs"));
+  const auto [lease, at] = turn.get();
+  ASSERT_TRUE(is_ok(lease));
+  EXPECT_LT(at - released, told_at_once);
+}
+
+TEST_F(CounterLock, our_lease_is_lost_without_its_text_and_the_counter_is_left_alone) {
+  auto lease = client.mutex("orders").acquire({.renew = false});
+  ASSERT_TRUE(is_ok(lease));
+  raw.call({"DEL", text});
+  EXPECT_EQ(lease->release(), Released::held_by_another);
+  EXPECT_EQ(raw.text({"GET", counter}), "1");
+}
+
+TEST_F(CounterLock, between_their_two_deletions_nobody_of_ours_comes) {
+  ASSERT_TRUE(stranger.take("theirs", 60s));
+  auto turn = start_waiting();
+  raw.call({"DEL", counter});
+  std::this_thread::sleep_for(100ms);
+  EXPECT_TRUE(is_waiting(turn));
+  EXPECT_EQ(code_of(client.mutex("orders").acquire()), "busy");
+  const auto released = SteadyClock::now();
+  raw.call({"DEL", text});
+  const auto [lease, at] = turn.get();
+  ASSERT_TRUE(is_ok(lease));
+  EXPECT_LT(at - released, 300ms);
+  EXPECT_EQ(stranger.holder(), lease->owner().str());
+}
+
+TEST_F(CounterLock, a_text_that_nobody_deletes_is_not_waited_for_long) {
+  ASSERT_TRUE(stranger.take("theirs", 60s));
+  auto turn = start_waiting();
+  const auto removed = SteadyClock::now();
+  raw.call({"DEL", counter});
+  const auto [lease, at] = turn.get();
+  ASSERT_TRUE(is_ok(lease));
+  EXPECT_LT(at - removed, 800ms);
+  EXPECT_EQ(stranger.holder(), lease->owner().str());
+}
+
+TEST_F(CounterLock, a_text_that_is_no_json_is_the_name_of_its_owner) {
+  raw.call({"SET", counter, "1", "EX", "60"});
+  raw.call({"SET", text, "legacy-7", "EX", "60"});
+  EXPECT_EQ(code_of(client.mutex("orders").acquire()), "busy");
+  auto adopted = client.adopt("orders", "legacy-7");
+  ASSERT_TRUE(is_ok(adopted));
+  EXPECT_EQ(adopted->release(), Released::released);
+  EXPECT_EQ(keys(), std::set<std::string>{"hf:fence"});
+}
+
+TEST_F(CounterLock, a_lock_id_that_is_no_text_belongs_to_nobody_we_know) {
+  for (const auto* said : {R"({"lock_id":7})", R"({"lock_id":null})", "[1]", "7", "{}", "{"}) {
+    raw.call({"SET", counter, "1", "EX", "60"});
+    raw.call({"SET", text, said, "EX", "60"});
+    EXPECT_EQ(code_of(client.mutex("orders").acquire()), "busy") << said;
+    EXPECT_EQ(raw.text({"GET", text}), said);
+  }
+}
+
+// Deletes what a failed execution left: by `execution_id`, which for us is where acquire was called.
+TEST_F(CounterLock, their_clean_up_of_a_failed_execution_ends_our_lease) {
+  auto lease = client.mutex("orders").acquire({.ttl = 300ms});
+  ASSERT_TRUE(is_ok(lease));
+  ASSERT_NE(raw.text({"GET", text}).find("counter_test.cpp"), std::string::npos);
+  raw.call({"DEL", counter});
+  raw.call({"DEL", text});
+  EXPECT_TRUE(eventually([&] { return lease->lost().stop_requested(); }, 1s));
+}
+
+}  // namespace
+}  // namespace holdfast::test

@@ -59,7 +59,9 @@ class OurLock {
     lease_ = std::move(*lease);
   }
   void release() {
-    if (!lease_->release()) give_up("release failed");
+    const auto released = lease_->release();
+    if (!released) give_up(released.error().message);
+    if (*released != Released::released) give_up("a lease ended while it was held");
     lease_.reset();
   }
 

@@ -73,7 +73,8 @@ TEST_F(CounterLock, a_ttl_that_they_shortened_and_that_ran_out_is_a_lost_lease) 
   ASSERT_TRUE(eventually([&] { return raw.integer({"EXISTS", counter}) == 0; }));
   EXPECT_EQ(code_of(lease->extend(10s)), "lost");
   EXPECT_TRUE(lease->lost().stop_requested());
-  EXPECT_EQ(keys(), std::set<std::string>{"hf:fence"}) << "the text of a lost lease is cleared away";
+  EXPECT_EQ(keys(), std::set<std::string>{"hf:fence"})
+      << "the text of a lost lease is cleared away";
   EXPECT_TRUE(stranger.take("theirs", 60s));
 }
 
@@ -162,7 +163,8 @@ TEST_F(CounterLock, a_lock_id_that_is_no_text_belongs_to_nobody_we_know) {
   }
 }
 
-// Deletes what a failed execution left: by `execution_id`, which for us is where acquire was called.
+// Deletes what a failed execution left: by `execution_id`, which for us is where acquire was
+// called.
 TEST_F(CounterLock, their_clean_up_of_a_failed_execution_ends_our_lease) {
   auto lease = client.mutex("orders").acquire({.ttl = 300ms});
   ASSERT_TRUE(is_ok(lease));

@@ -95,20 +95,20 @@ TEST_F(OddUrls, an_option_that_makes_no_sense_is_named) {
     const char* options;
     const char* named;
   };
-  for (const auto& [options, named] : std::initializer_list<Row>{
-           {"?profile=nobody", "profile"},
-           {"?dialect=klingon", "dialect"},
-           {"?dialect=", "dialect"},
-           {"?dialect=plain&template=locks", "template"},
-           {"?dialect=plain&template=*:*", "template"},
-           {"?dialect=plain&template=", "template"},
-           {"?dialect=plain&prefix=a*", "prefix"},
-           {"?dialect=plain&prefix=a:&template=b:*", "prefix"},
-           {"?dialect=counter&profile=redisx", "profile"},
-           {"?dialect=reentrant_hash&profile=n8n", "profile"},
-           {"?dialect=native&profile=redisx", "profile"},
-           {"?prefix=a:", "prefix"},
-           {"?template=a:*", "template"}}) {
+  for (const auto& [options, named] :
+       std::initializer_list<Row>{{"?profile=nobody", "profile"},
+                                  {"?dialect=klingon", "dialect"},
+                                  {"?dialect=", "dialect"},
+                                  {"?dialect=plain&template=locks", "template"},
+                                  {"?dialect=plain&template=*:*", "template"},
+                                  {"?dialect=plain&template=", "template"},
+                                  {"?dialect=plain&prefix=a*", "prefix"},
+                                  {"?dialect=plain&prefix=a:&template=b:*", "prefix"},
+                                  {"?dialect=counter&profile=redisx", "profile"},
+                                  {"?dialect=reentrant_hash&profile=n8n", "profile"},
+                                  {"?dialect=native&profile=redisx", "profile"},
+                                  {"?prefix=a:", "prefix"},
+                                  {"?template=a:*", "template"}}) {
     const auto opened = open(shared_server().url() + options);
     ASSERT_EQ(code_of(opened), "bad_input") << options;
     EXPECT_THAT(opened.error().message, HasSubstr(named)) << options;

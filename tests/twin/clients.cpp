@@ -50,8 +50,11 @@ const LockSpec other_specs[] = {
 
 }  // namespace
 
-Clients::Clients(LockSpec spec, std::uint64_t seed)
-    : spec_(spec), random_(seed), crowd_(2 + below(owners().size() - 1)) {}
+Clients::Clients(LockSpec spec, std::uint64_t seed, bool stay_with_kind)
+    : spec_(spec),
+      stay_with_kind_(stay_with_kind),
+      random_(seed),
+      crowd_(2 + below(owners().size() - 1)) {}
 
 LockCommand Clients::next() {
   if (!sent_.empty() && one_in(10)) return sent_[below(sent_.size())];
@@ -105,6 +108,7 @@ Fence Clients::some_fence() {
 LockSpec Clients::some_spec() {
   LockSpec spec = spec_;
   if (spec.order == Order::fifo && one_in(3)) spec.order = Order::automatic;
+  if (stay_with_kind_) return spec;
   if (spec.kind == Kind::read_write && one_in(10)) spec.kind = Kind::mutex;
   if (spec.kind == Kind::mutex && one_in(20)) spec.kind = Kind::read_write;
   if (one_in(40)) spec = other_specs[below(std::size(other_specs))];

@@ -22,7 +22,8 @@ inline constexpr std::array processes{model::ProcessId{1}, model::ProcessId{2},
 
 class Clients {
  public:
-  Clients(model::LockSpec spec, std::uint64_t seed);
+  // Those who share the lock with other programs stay with its kind, as their store makes them.
+  Clients(model::LockSpec spec, std::uint64_t seed, bool stay_with_kind = false);
 
   model::LockCommand next();
   // The numbers that clients learn, as the model counts.
@@ -47,6 +48,7 @@ class Clients {
   void convert(model::Acquire& wanted);
 
   model::LockSpec spec_;
+  bool stay_with_kind_;
   std::mt19937_64 random_;
   std::size_t crowd_;  // how many owners there are
   std::map<Attempt, std::uint64_t> places_;

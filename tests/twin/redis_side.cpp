@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "redis_side.hpp"
 
+#include "net/resp/command.hpp"
 #include "virtual_time.hpp"
 
 #include <algorithm>
@@ -34,8 +35,12 @@ Result<store::Reply> decoded(const model::LockCommand& command, const redisReply
 
 }  // namespace
 
-RedisSide::RedisSide(std::uint32_t audit)
-    : scripts_({.dialect = {}, .audit = audit, .prelude = virtual_time_prelude}) {
+RedisSide::RedisSide(std::uint32_t audit, backends::redis::Dialect dialect)
+    : dialect_(std::move(dialect)),
+      scripts_({.dialect = dialect_.profile().script,
+                .unit_ms = dialect_.profile().unit_ms,
+                .audit = audit,
+                .prelude = virtual_time_prelude}) {
   for (const auto script :
        {Script::acquire, Script::renew, Script::release, Script::force_release, Script::inspect}) {
     const auto& source = scripts_[script];
@@ -44,6 +49,7 @@ RedisSide::RedisSide(std::uint32_t audit)
     }
   }
   clock_sha1_ = commands_.text({"SCRIPT", "LOAD", std::string(move_clock_script)});
+  shared_key_sha1_ = commands_.text({"SCRIPT", "LOAD", std::string(shared_key_script)});
   listener_.call({"SUBSCRIBE", std::string(barrier_channel)});
 }
 
@@ -62,17 +68,27 @@ std::uint64_t RedisSide::move_clock(model::StoreTime now) {
   return static_cast<std::uint64_t>(commands_.integer({"EVALSHA", clock_sha1_, "0", us}));
 }
 
+std::string RedisSide::look_at_shared_key(const LockName& name) const {
+  const auto keys = dialect_.shared_keys(name);
+  net::resp::Command out(3 + keys.size());
+  out.add("EVALSHA").add(shared_key_sha1_).add(keys.size());
+  for (const auto& key : keys) out.add(key);
+  return std::move(out).take();
+}
+
 std::vector<Answer> RedisSide::round(const std::vector<Step>& steps) {
   for (const Step& step : steps) {
-    commands_.send(encode(scripts_, step.name, step.command, step.sending));
-    commands_.send(encode(scripts_, step.name, look, {}));
+    commands_.send(encode(scripts_, dialect_, step.name, step.command, step.sending));
+    commands_.send(encode(scripts_, dialect_, step.name, look, {}));
+    if (!dialect_.is_native()) commands_.send(look_at_shared_key(step.name));
   }
   commands_.send("PUBLISH " + std::string(barrier_channel) + " now\r\n");
   std::vector<Answer> answers;
   for (const Step& step : steps) {
     auto reply = decoded(step.command, *commands_.receive());
     auto after = backends::redis::decode_snapshot(*commands_.receive());
-    answers.push_back({std::move(reply), std::move(after), {}});
+    answers.push_back({std::move(reply), std::move(after), {}, {}});
+    if (!dialect_.is_native()) answers.back().shared = shared_key_from(*commands_.receive());
   }
   commands_.receive();
   receive_messages(steps, answers);
@@ -85,7 +101,7 @@ void RedisSide::receive_messages(const std::vector<Step>& steps, std::vector<Ans
     if (reply->elements != 3) throw std::runtime_error("not a message");
     const auto channel = text_of(*reply->element[1]);
     if (channel == barrier_channel) return;
-    auto delivery = backends::redis::decode_message(text_of(*reply->element[2]));
+    auto delivery = backends::redis::decode_message(text_of(*reply->element[2]), dialect_);
     if (!delivery) throw std::runtime_error("a message that cannot be read");
     const auto to = std::ranges::find(steps, delivery->name, &Step::name);
     if (to == steps.end()) throw std::runtime_error("a message for another lock");

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "backends/redis/wire.hpp"
+#include "shared_key.hpp"
 #include "support/redis_server.hpp"
 
 #include <cstdint>
@@ -22,11 +23,12 @@ struct Answer {
   Result<store::Reply> reply;
   Result<backends::redis::Snapshot> after;  // what an inspection right after the step saw
   std::vector<model::Message> messages;     // as they arrived
+  std::optional<SharedKey> shared;          // in a dialect
 };
 
 class RedisSide {
  public:
-  explicit RedisSide(std::uint32_t audit = 0);
+  explicit RedisSide(std::uint32_t audit = 0, backends::redis::Dialect dialect = {});
 
   // As if the server was new. Listeners stay.
   void forget_everything();
@@ -39,13 +41,16 @@ class RedisSide {
   std::vector<Answer> round(const std::vector<Step>& steps);
 
  private:
+  std::string look_at_shared_key(const LockName& name) const;
   void receive_messages(const std::vector<Step>& steps, std::vector<Answer>& answers);
 
   RedisServer server_;
   RawRedis commands_{server_.unix_path()};
   RawRedis listener_{server_.unix_path()};
+  const backends::redis::Dialect dialect_;
   backends::redis::Scripts scripts_;
   std::string clock_sha1_;
+  std::string shared_key_sha1_;
 };
 
 }  // namespace holdfast::test

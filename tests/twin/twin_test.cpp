@@ -25,13 +25,13 @@
 namespace holdfast::test {
 namespace {
 
+using backends::redis::Dialect;
 using model::LockCommand;
 using model::LockSpec;
 using model::ProcessId;
 using model::StoreTime;
 
 constexpr std::uint64_t first_seed = 20'261'116;
-constexpr std::uint64_t histories = 4;
 constexpr int rounds_per_history = 300;
 
 std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
@@ -56,17 +56,29 @@ struct Lock {
   model::LockState state;
 };
 
-std::vector<Lock> make_locks(const std::vector<LockSpec>& specs, std::uint64_t seed) {
+std::vector<Lock> make_locks(const std::vector<LockSpec>& specs, std::uint64_t seed,
+                             bool is_native) {
   const std::string names[] = {
       "orders",   "orders:42", "{braces}",  "a } b {*?[",
       "Größe 鎖", "hf:fence",  "orders}:r", std::string(max_name_bytes, 'n')};
   std::vector<Lock> locks;
   for (const auto& name : names) {
     const auto& spec = specs[locks.size() % specs.size()];
-    locks.push_back({LockName::make(name).value(), Clients(spec, seed * 100 + locks.size()), {}});
+    locks.push_back(
+        {LockName::make(name).value(), Clients(spec, seed * 100 + locks.size(), !is_native), {}});
   }
   return locks;
 }
+
+struct Walk {
+  const char* name;
+  std::vector<LockSpec> specs;
+  std::uint32_t audit = 0;
+  Dialect dialect{};
+  std::uint64_t histories = 4;
+
+  friend std::ostream& operator<<(std::ostream& out, const Walk& walk) { return out << walk.name; }
+};
 
 // The numbers in a command, as Redis counts.
 LockCommand in_numbers_of_redis(LockCommand command, const Numbers& numbers) {
@@ -83,8 +95,11 @@ LockCommand in_numbers_of_redis(LockCommand command, const Numbers& numbers) {
 // One seed: some locks beside each other, which share a clock, a counter and the processes.
 class History {
  public:
-  History(const std::vector<LockSpec>& specs, std::uint64_t seed, RedisSide& redis)
-      : redis_(redis), random_(seed), locks_(make_locks(specs, seed)) {
+  History(const Walk& walk, std::uint64_t seed, RedisSide& redis)
+      : redis_(redis),
+        dialect_(walk.dialect),
+        random_(seed),
+        locks_(make_locks(walk.specs, seed, walk.dialect.is_native())) {
     redis_.forget_everything();
     redis_.move_clock(now_);
     for (const auto process : processes) set_listening(process, true);
@@ -152,13 +167,20 @@ class History {
     lock.clients.heard(command, outcome);
     for (const auto& message : world.messages) lock.clients.heard(message);
     const Expected expected{now_, std::move(outcome), std::move(world.messages), lock.state};
+    const auto shared = std::move(answer.shared);
     auto wrong = difference(expected, std::move(answer), numbers_);
+    if (!wrong && !dialect_.is_native()) {
+      const Micros unit = std::chrono::milliseconds(dialect_.profile().unit_ms);
+      const bool is_look = std::holds_alternative<model::Inspect>(command.verb);
+      wrong = difference(lock.state, now_, shared, unit, is_look);
+    }
     if (!wrong) return std::nullopt;
     return fmt::format("{}\nlock {}\nbefore, as the model has it:\n{}\n{}", describe(command),
                        lock.name.str(), describe(before, now_), *wrong);
   }
 
   RedisSide& redis_;
+  const Dialect dialect_;
   std::mt19937_64 random_;
   std::vector<Lock> locks_;
   StoreTime now_{1'700'000'000s};
@@ -167,24 +189,16 @@ class History {
   Numbers numbers_;
 };
 
-struct Walk {
-  const char* name;
-  std::vector<LockSpec> specs;
-  std::uint32_t audit = 0;
-
-  friend std::ostream& operator<<(std::ostream& out, const Walk& walk) { return out << walk.name; }
-};
-
 class Twin : public testing::TestWithParam<Walk> {};
 
 TEST_P(Twin, the_script_does_what_the_model_says) {
   const auto seed = number_from_environment("TWIN_SEED", first_seed);
   const bool only_one = std::getenv("TWIN_SEED") != nullptr;
-  const auto count = only_one ? 1 : number_from_environment("TWIN_HISTORIES", histories);
+  const auto count = only_one ? 1 : number_from_environment("TWIN_HISTORIES", GetParam().histories);
   std::cout << "seeds " << seed << " to " << seed + count - 1 << '\n';
-  RedisSide redis(GetParam().audit);
+  RedisSide redis(GetParam().audit, GetParam().dialect);
   for (auto each = seed; each < seed + count; ++each) {
-    History history(GetParam().specs, each, redis);
+    History history(GetParam(), each, redis);
     for (int round = 0; round < rounds_per_history; ++round) {
       const auto wrong = history.round();
       ASSERT_FALSE(wrong.has_value()) << "seed " << each << ", round " << round << '\n' << *wrong;
@@ -209,6 +223,24 @@ INSTANTIATE_TEST_SUITE_P(
         Walk{"semaphore_of_many", {LockSpec::semaphore(all_permits - 1)}},
         Walk{"election", {LockSpec::election()}},
         Walk{"audited", {LockSpec::mutex(), LockSpec::read_write(), LockSpec::semaphore(3)}, 5}),
+    [](const auto& param) { return param.param.name; });
+
+Walk shared(const char* name, LockSpec spec, std::string_view dialect, std::string_view profile) {
+  // Not bare names: one of these is the key of the counter.
+  return {.name = name,
+          .specs = {spec},
+          .dialect = Dialect::make(dialect, profile, "app:*:lock").value(),
+          .histories = 2};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Dialects, Twin,
+    testing::Values(shared("plain", LockSpec::mutex(), "plain", "valkey"),
+                    shared("plain_barging", LockSpec::mutex(Order::barging), "plain", "valkey"),
+                    shared("plain_seconds", LockSpec::mutex(), "plain", "forrst"),
+                    shared("counter", LockSpec::mutex(), "counter", "n8n"),
+                    shared("redisson", LockSpec::reentrant(), "reentrant_hash", "redisson"),
+                    shared("client_count", LockSpec::reentrant(), "reentrant_hash", "valkey")),
     [](const auto& param) { return param.param.name; });
 
 }  // namespace

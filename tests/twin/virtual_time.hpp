@@ -11,7 +11,8 @@ namespace holdfast::test {
 
 inline constexpr std::string_view virtual_time_prelude = R"lua(
 local server = redis
-local redis = {error_reply = server.error_reply, status_reply = server.status_reply}
+local redis = {error_reply = server.error_reply, status_reply = server.status_reply,
+  sha1hex = server.sha1hex}
 do
   local now = tonumber(server.call('GET', 'twin:now'))
   local function forget(key) server.call('HDEL', 'twin:expiry', key) end

@@ -18,8 +18,8 @@ local function theirs()
   local text = call('GET', meta)
   if not value and not text then return nil end
   -- Between their first two commands there is a counter without a text: held, by nobody we know.
-  return {owner = text and owner_of(text) or '', depth = 1, left = call('PTTL', value and key or meta),
-    leaving = not value}
+  return {owner = text and owner_of(text) or '', depth = 1,
+    left = call('PTTL', value and key or meta), leaving = not value}
 end
 
 hurry = function()

@@ -55,8 +55,8 @@ local function tell(id, body, text)
   return type(receivers) == 'number' and receivers > 0
 end
 
--- A re-entry shares the fence of its owner's first lease. A stranger's hold, of which there is one at
--- most, has none.
+-- A re-entry shares the fence of its owner's first lease. A stranger's hold, of which there is one
+-- at most, has none.
 local function fence_of_owner()
   for _, member in ipairs(holders(0, '+inf', 'LIMIT', 0, 2)) do
     local fence = find_hold(sub(member, 2)).fence

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "faults_redis/caller.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+
+namespace holdfast::faults {
+
+namespace {
+
+Time nanoseconds(Micros time) { return std::chrono::nanoseconds(time).count(); }
+
+Detail detail_of_release(const Result<Released>& released) {
+  if (!released) return faults::detail_of(released.error().code);
+  switch (*released) {
+    case Released::released: return Detail::released;
+    case Released::already_expired: return Detail::already_expired;
+    case Released::held_by_another: return Detail::held_by_another;
+  }
+  return Detail::other;
+}
+
+// A renewal was sent so long before the end that it brought; see valid_until in the client.
+Time sent_for(Time until, Micros ttl) {
+  return until - nanoseconds(ttl - (ttl / 100 + Micros(2000)));
+}
+
+}  // namespace
+
+Detail detail_of(Errc code) {
+  switch (code) {
+    case Errc::busy: return Detail::busy;
+    case Errc::timed_out: return Detail::timed_out;
+    case Errc::cancelled: return Detail::cancelled;
+    case Errc::unavailable: return Detail::unavailable;
+    case Errc::outcome_unknown: return Detail::outcome_unknown;
+    case Errc::lost: return Detail::lost;
+    case Errc::not_held: return Detail::not_held;
+    default: return Detail::other;
+  }
+}
+
+Result<Lease> Caller::ask(const Want& want, OpId op, std::stop_token stop) {
+  const std::string& name = log_.names()[want.lock.name - 1];
+  const std::string owner = want.says_who ? fmt::format("op-{}", op) : "";
+  AcquireOptions options{.ttl = want.ttl, .wait = want.wait, .renew = want.renew, .owner = owner};
+  if (want.lock.kind == Kind::semaphore) {
+    options.permits = want.permits;
+    return client_.semaphore(name, want.lock.capacity).acquire(options, std::move(stop));
+  }
+  if (want.lock.kind == Kind::mutex) return client_.mutex(name).acquire(options, std::move(stop));
+  auto lock = client_.read_write(name);
+  return want.permits == 1 ? lock.acquire_shared(options, std::move(stop))
+                           : lock.acquire(options, std::move(stop));
+}
+
+Caller::Answer Caller::acquire(const Want& want, std::stop_token stop) {
+  const bool waits = want.wait > Micros::zero();
+  const OpId op =
+      log_.asked({.name = want.lock.name,
+                  .process = process_,
+                  .permits = want.permits,
+                  .capacity = want.lock.capacity,
+                  .fifo = waits,
+                  .waits = waits,
+                  .ttl = nanoseconds(want.ttl),
+                  .give_up = waits ? log_.now() + nanoseconds(want.wait) : history::for_ever});
+  auto lease = ask(want, op, std::move(stop));
+  if (!lease) {
+    log_.add({.op = op, .what = What::failed, .detail = detail_of(lease.error().code)});
+    return std::unexpected(Refusal{op, std::move(lease.error())});
+  }
+  const Time now = log_.now();
+  const Time until = now + nanoseconds(lease->remaining());
+  log_.add({.at = now, .until = until, .fence = lease->fence(), .op = op, .what = What::granted});
+  lease->on_lost([&log = log_, op](const Error&) { log.add({.op = op, .what = What::lost}); });
+  return Hold{op, std::move(*lease), want.ttl, now, until, want.permits == all_permits};
+}
+
+// A renewal is noted at the time it was sent: the lease was good then, and is since.
+bool Caller::look(Hold& hold) {
+  const Time now = log_.now();
+  const Time until = now + nanoseconds(hold.lease.remaining());
+  if (until <= now) return false;
+  if (until > hold.until + millisecond) {
+    const Time sent = std::clamp(sent_for(until, hold.ttl), hold.noted, now);
+    log_.add({.at = sent, .until = until, .since = sent, .op = hold.op, .what = What::renewed});
+    hold.noted = sent;
+    hold.until = until;
+  }
+  return true;
+}
+
+void Caller::keep(Hold& hold, Micros time) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + time;
+  for (auto now = Clock::now(); now < end && look(hold); now = Clock::now()) {
+    std::this_thread::sleep_for(
+        std::min<Clock::duration>(end - now, std::chrono::milliseconds(10)));
+  }
+}
+
+// Reads, thinks, looks whether the lease is still good, and writes.
+bool Caller::increment(Hold& hold, Micros thinks) {
+  if (!hold.exclusive || !look(hold)) return false;
+  const std::uint64_t fence = hold.lease.fence();
+  const auto found = log_.read(hold.op, fence);
+  if (!found.accepted) return false;
+  keep(hold, thinks);
+  const Time looked = log_.now();
+  if (!look(hold)) return false;
+  return log_.write(hold.op, fence, found.value + 1, looked).accepted;
+}
+
+Result<Released> Caller::release(Hold& hold) {
+  look(hold);
+  log_.add({.op = hold.op, .what = What::releasing});
+  auto released = hold.lease.release();
+  log_.add({.op = hold.op, .what = What::released, .detail = detail_of_release(released)});
+  return released;
+}
+
+void Caller::drop(Hold hold) {
+  look(hold);
+  log_.add({.op = hold.op, .what = What::releasing});
+}
+
+}  // namespace holdfast::faults

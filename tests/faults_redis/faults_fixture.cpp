@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "faults_redis/faults_fixture.hpp"
+
+#include "history/check.hpp"
+#include "history/jsonl.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+namespace holdfast::faults {
+
+namespace {
+
+// Room for a connection that is made anew, and for a machine that is busy.
+constexpr Time calm_patience = 2'500 * millisecond;
+
+std::string write_down(const history::History& history, const std::string& title) {
+  const std::string path =
+      fmt::format("{}holdfast-{}-{}.jsonl", testing::TempDir(), title, getpid());
+  std::ofstream(path) << history::to_jsonl(history);
+  return path;
+}
+
+}  // namespace
+
+std::uint64_t choose_seed() {
+  const char* const wanted = std::getenv("HOLDFAST_SEED");
+  const std::uint64_t seed =
+      wanted ? std::strtoull(wanted, nullptr, 10) : std::random_device{}() % 1'000'000;
+  fmt::print("seed {}\n", seed);
+  return seed;
+}
+
+std::string broken_promises(const SharedLog& log, const std::string& title) {
+  history::History history = log.history();
+  history.events.push_back({.at = log.now(), .what = What::ended});
+  history::Checker checker;
+  const auto violations = checker.check(history);
+  if (violations.empty()) return {};
+  std::string text =
+      fmt::format("{} broken promises in {}\n", checker.found(), write_down(history, title));
+  for (const auto& each : violations) {
+    text += fmt::format("{}: {}\n", history::to_string(each.rule), each.why);
+  }
+  return text;
+}
+
+std::string left_behind(const test::RedisServer& server, Micros patience) {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  test::RawRedis raw(server);
+  while (true) {
+    std::string found;
+    const auto keys = raw.call({"KEYS", "*"});
+    for (std::size_t i = 0; i < keys->elements; ++i) {
+      const std::string key = keys->element[i]->str;
+      if (key == "hf:fence") continue;
+      found += fmt::format("{} (for {} ms)\n", key, raw.text({"PTTL", key}));
+    }
+    if (found.empty() || std::chrono::steady_clock::now() > until) return found;
+    std::this_thread::sleep_for(20ms);
+  }
+}
+
+std::vector<std::string> mixed_names() { return {"m1", "m2", "w1", "w2", "s1"}; }
+
+std::vector<LockPlan> mixed_locks() {
+  return {{.name = 1},
+          {.name = 2},
+          {.name = 3, .kind = Kind::read_write},
+          {.name = 4, .kind = Kind::read_write},
+          {.name = 5, .kind = Kind::semaphore, .capacity = 3}};
+}
+
+std::uint64_t commands_sent(test::RawRedis& raw) {
+  std::istringstream lines(raw.text({"INFO", "commandstats"}));
+  std::uint64_t sum = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const bool is_sent = line.starts_with("cmdstat_eval:") || line.starts_with("cmdstat_evalsha:");
+    const auto calls = line.find("calls=");
+    if (is_sent && calls != std::string::npos) sum += std::stoull(line.substr(calls + 6));
+  }
+  return sum;
+}
+
+void FaultsTest::TearDown() {
+  std::string title = testing::UnitTest::GetInstance()->current_test_info()->name();
+  std::ranges::replace(title, '/', '-');
+  EXPECT_EQ(left_behind(server, 4s), "") << "seed " << seed;
+  EXPECT_EQ(broken_promises(log, title), "") << "seed " << seed;
+}
+
+Client FaultsTest::must_open(const std::string& url) {
+  constexpr ProcessId last_process = 8;
+  if (!stalls_) stalls_.emplace(log, 1, last_process);
+  auto client = open(url);
+  if (!client) throw std::runtime_error(client.error().message);
+  return std::move(*client);
+}
+
+std::unique_ptr<Load> FaultsTest::start_load(LoadPlan plan) {
+  if (plan.locks.empty()) plan.locks = mixed_locks();
+  if (!stalls_) stalls_.emplace(log, 1, 1);
+  if (plan.urls.empty()) plan.urls = {server.url()};
+  return std::make_unique<Load>(log, std::move(plan), dice.seed());
+}
+
+void FaultsTest::note_calm() {
+  const Time now = log.now();
+  log.add({.at = now, .until = now + calm_patience, .what = What::calm});
+}
+
+Load::Totals FaultsTest::end_load(Load& load) {
+  load.calm_down();
+  note_calm();
+  std::this_thread::sleep_for(700ms);
+  const auto watch = stopwatch();
+  auto totals = load.end();
+  // The longest of all waits is three seconds, and everybody is served long before.
+  EXPECT_LT(watch.time(), 4s) << "somebody was stuck; seed " << seed;
+  for (const auto& each : totals.complaints) ADD_FAILURE() << each << "; seed " << seed;
+  fmt::print("{} grants, {} refusals, {} losses, {} increments\n", totals.grants, totals.refusals,
+             totals.losses, totals.increments);
+  return totals;
+}
+
+bool FaultsTest::eventually(const std::function<bool()>& condition, Micros patience) {
+  const auto until = std::chrono::steady_clock::now() + patience;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(1ms);
+  }
+  return true;
+}
+
+}  // namespace holdfast::faults

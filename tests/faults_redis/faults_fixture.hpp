@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "faults_redis/load.hpp"
+#include "support/redis_server.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace holdfast::faults {
+
+using namespace std::chrono_literals;
+
+// A seed of its own for each run, printed; HOLDFAST_SEED=n repeats one.
+std::uint64_t choose_seed();
+
+// What a history breaks, a sentence for each; "" if nothing. Writes the history to a file that
+// tools/check_history reads, and names it, if there is something to say.
+std::string broken_promises(const SharedLog& log, const std::string& title);
+
+// What is left in the database besides the counter, after as long as `patience`; "" if nothing.
+std::string left_behind(const test::RedisServer& server, Micros patience);
+
+// The names m1, m2, w1, w2 and s1, two mutexes, two read-write locks and a semaphore of three.
+std::vector<std::string> mixed_names();
+std::vector<LockPlan> mixed_locks();
+
+// How many commands clients sent so far, by INFO commandstats: what a script calls is not counted.
+std::uint64_t commands_sent(test::RawRedis& raw);
+
+// A server of its own, and a history that is checked when the test ends.
+class FaultsTest : public testing::Test {
+ protected:
+  explicit FaultsTest(std::vector<std::string> names = mixed_names()) : log(std::move(names)) {}
+  void TearDown() override;
+
+  // Begins to watch for stalls, too: no process is forked after this.
+  Client must_open(const std::string& url);
+  Client must_open() { return must_open(server.url()); }
+  std::unique_ptr<Load> start_load(LoadPlan plan = {});
+  // A calm second in which everybody must be served, then the end.
+  Load::Totals end_load(Load& load);
+  void note_calm();
+
+  // Time that passes while the machine lets us run.
+  class Stopwatch {
+   public:
+    explicit Stopwatch(const StallWatch* stalls) : stalls_(stalls), lost_(lost()) {}
+    Micros time() const {
+      const auto passed = std::chrono::steady_clock::now() - begin_;
+      return std::chrono::duration_cast<Micros>(passed) - (lost() - lost_);
+    }
+
+   private:
+    Micros lost() const { return stalls_ ? stalls_->lost() : Micros::zero(); }
+    const StallWatch* stalls_;
+    const Micros lost_;
+    const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  };
+  Stopwatch stopwatch() const { return Stopwatch(stalls_ ? &*stalls_ : nullptr); }
+  // Until it is so; false if it never came to be.
+  static bool eventually(const std::function<bool()>& condition, Micros patience);
+
+  SharedLog log;
+  test::RedisServer server;
+  const std::uint64_t seed = choose_seed();
+  Dice dice{seed};
+
+ private:
+  std::optional<StallWatch> stalls_;
+};
+
+}  // namespace holdfast::faults

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Many names: nothing of them stays. HOLDFAST_NAMES=100000 for more.
+#include "faults_redis/faults_fixture.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace holdfast::faults {
+
+namespace {
+
+std::vector<std::string> many_names() {
+  const char* const wanted = std::getenv("HOLDFAST_NAMES");
+  const std::size_t many = wanted ? std::strtoull(wanted, nullptr, 10) : 10'000;
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < many; ++i) names.push_back(fmt::format("name:{}", i));
+  return names;
+}
+
+class Names : public FaultsTest {
+ protected:
+  static constexpr unsigned threads = 4;
+  Names() : FaultsTest(many_names()), caller(must_open(), log, 1) {}
+
+  // Each name once, by several threads.
+  void for_each_name(const std::function<void(std::size_t)>& work) {
+    std::vector<std::jthread> all;
+    for (unsigned t = 0; t < threads; ++t) {
+      all.emplace_back([&, t] {
+        for (std::size_t i = t; i < log.names().size(); i += threads) work(i);
+      });
+    }
+  }
+  Want want(std::size_t index, Micros ttl) const {
+    return {.lock = {.name = static_cast<history::NameId>(index + 1)}, .ttl = ttl};
+  }
+
+  Caller caller;
+};
+
+TEST_F(Names, that_were_locked_once_leave_nothing_but_the_counter) {
+  std::atomic<std::size_t> good = 0;
+  for_each_name([&](std::size_t i) {
+    auto hold = caller.acquire(want(i, 900ms));
+    if (hold && caller.release(*hold) == Released::released) ++good;
+  });
+  EXPECT_EQ(good, log.names().size());
+  test::RawRedis raw(server);
+  EXPECT_EQ(raw.integer({"DBSIZE"}), 1);
+  EXPECT_EQ(raw.integer({"EXISTS", "hf:fence"}), 1);
+}
+
+TEST_F(Names, that_are_all_held_at_once_are_all_renewed_and_all_released) {
+  constexpr Micros ttl = 9s;  // renewed after three seconds
+  std::vector<std::optional<Caller::Hold>> held(log.names().size());
+  for_each_name([&](std::size_t i) {
+    auto hold = caller.acquire(want(i, ttl));
+    if (hold) held[i].emplace(std::move(*hold));
+  });
+  const auto is_held = [](const auto& hold) { return hold.has_value(); };
+  ASSERT_TRUE(std::ranges::all_of(held, is_held));
+  test::RawRedis raw(server);
+  EXPECT_EQ(raw.integer({"DBSIZE"}), static_cast<long long>(held.size() + 1));
+  const auto was_renewed = [&](auto& hold) {
+    const Time first = hold->until;
+    return caller.look(*hold) && hold->until > first;
+  };
+  std::size_t renewed = 0;
+  EXPECT_TRUE(eventually(
+      [&] {
+        while (renewed < held.size() && was_renewed(held[renewed])) ++renewed;
+        return renewed == held.size();
+      },
+      8s));
+  std::atomic<std::size_t> released = 0;
+  for_each_name([&](std::size_t i) {
+    if (caller.release(*held[i]) == Released::released) ++released;
+  });
+  EXPECT_EQ(released, held.size());
+  EXPECT_EQ(raw.integer({"DBSIZE"}), 1);
+}
+
+}  // namespace
+
+}  // namespace holdfast::faults

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A client's process is stopped for longer than its lease or its claim, or killed.
+#include "faults_redis/faults_fixture.hpp"
+#include "faults_redis/puppet.hpp"
+
+#include <memory>
+#include <thread>
+
+namespace holdfast::faults {
+
+namespace {
+
+constexpr Micros ttl = 500ms;
+constexpr Micros claim = 500ms;
+// A claim that lapsed is noticed when the next waiter asks, which each does about once a second.
+constexpr Micros next_question = 1200ms;
+// For a machine that is busy.
+constexpr Micros slack = 250ms;
+
+class Process : public FaultsTest {
+ protected:
+  Process() : FaultsTest({"door"}) {
+    for (ProcessId i = 0; i < 4; ++i) puppets.push_back(std::make_unique<Puppet>(log, i + 2));
+  }
+  void open_puppets(std::size_t many) const {
+    for (std::size_t i = 0; i < many; ++i) puppets[i]->open(server.url());
+    for (std::size_t i = 0; i < many; ++i) ASSERT_TRUE(puppets[i]->hears_good());
+  }
+  // In the queue behind everybody who is there already.
+  void queue(Puppet& puppet, Micros own_ttl = ttl) {
+    const auto before = waiters();
+    puppet.acquire(1, own_ttl, 10s);
+    ASSERT_TRUE(eventually([&] { return waiters() == before + 1; }, 2s));
+  }
+  std::size_t waiters() {
+    if (!looker) looker.emplace(must_open());
+    const auto view = looker->inspect("door");
+    return view ? view->waiters.size() : 0;
+  }
+  Caller::Hold must_hold(Caller& caller, Micros lease = ttl) {
+    auto hold = caller.acquire({.lock = {.name = 1}, .ttl = lease, .wait = 5s});
+    if (!hold) throw std::runtime_error(hold.error().error.message);
+    return std::move(*hold);
+  }
+  static void release(const Puppet& puppet) {
+    puppet.tell({.verb = Puppet::Verb::release});
+    EXPECT_TRUE(puppet.hears_good());
+  }
+
+  std::vector<std::unique_ptr<Puppet>> puppets;
+  std::optional<Client> looker;
+};
+
+TEST_F(Process, stopped_while_it_holds_loses_the_lock_after_its_ttl_and_knows_it_when_it_wakes_up) {
+  open_puppets(1);
+  Puppet& holder = *puppets[0];
+  holder.acquire(1, ttl, 1s);
+  ASSERT_TRUE(holder.hears_good());
+  Caller caller(must_open(), log, 1);
+  holder.stop();
+  const auto begin = stopwatch();
+  auto hold = must_hold(caller);
+  EXPECT_LT(begin.time(), ttl + slack);
+  // This is in its ears before it wakes up.
+  holder.tell({.verb = Puppet::Verb::is_valid});
+  holder.cont();
+  const auto answer = holder.hear();
+  ASSERT_TRUE(answer);
+  EXPECT_FALSE(answer->good);
+  holder.tell({.verb = Puppet::Verb::release});
+  EXPECT_FALSE(holder.hears_good());
+  EXPECT_TRUE(caller.look(hold));
+  EXPECT_EQ(caller.release(hold), Released::released);
+}
+
+TEST_F(Process, stopped_for_a_moment_keeps_its_lease) {
+  constexpr Micros longer_ttl = 900ms;
+  open_puppets(1);
+  Puppet& holder = *puppets[0];
+  holder.acquire(1, longer_ttl, 1s);
+  ASSERT_TRUE(holder.hears_good());
+  for (int i = 0; i < 4; ++i) {
+    holder.stop();
+    std::this_thread::sleep_for(longer_ttl / 4);
+    holder.cont();
+    std::this_thread::sleep_for(longer_ttl / 3);
+  }
+  holder.tell({.verb = Puppet::Verb::is_valid});
+  EXPECT_TRUE(holder.hears_good());
+  release(holder);
+}
+
+TEST_F(Process, stopped_at_the_head_of_the_queue_costs_the_others_a_claim) {
+  open_puppets(4);
+  Caller caller(must_open(), log, 1);
+  auto hold = must_hold(caller, 5s);
+  for (const auto& puppet : puppets) queue(*puppet);
+  puppets[0]->stop();
+  puppets[1]->stop();
+  const auto begin = stopwatch();
+  EXPECT_TRUE(caller.release(hold));
+  ASSERT_TRUE(puppets[2]->hears_good());
+  EXPECT_LT(begin.time(), next_question + claim + slack);
+  release(*puppets[2]);
+  ASSERT_TRUE(puppets[3]->hears_good(slack));
+  release(*puppets[3]);
+  // Those who were passed over wake up, find that they are not holding, and are served.
+  for (const auto index : {0, 1}) {
+    puppets[index]->cont();
+    ASSERT_TRUE(puppets[index]->hears_good());
+    puppets[index]->tell({.verb = Puppet::Verb::is_valid});
+    EXPECT_TRUE(puppets[index]->hears_good());
+    release(*puppets[index]);
+  }
+}
+
+TEST_F(Process, killed_in_the_queue_is_passed_over_at_once) {
+  open_puppets(4);
+  Caller caller(must_open(), log, 1);
+  auto hold = must_hold(caller, 5s);
+  for (const auto& puppet : puppets) queue(*puppet);
+  puppets[0]->kill();
+  puppets[2]->kill();
+  std::this_thread::sleep_for(50ms);
+  const auto first = stopwatch();
+  EXPECT_TRUE(caller.release(hold));
+  ASSERT_TRUE(puppets[1]->hears_good());
+  EXPECT_LT(first.time(), 150ms);
+  const auto second = stopwatch();
+  release(*puppets[1]);
+  ASSERT_TRUE(puppets[3]->hears_good());
+  EXPECT_LT(second.time(), 150ms);
+  release(*puppets[3]);
+}
+
+TEST_F(Process, killed_right_after_it_was_handed_the_lock_costs_a_claim) {
+  open_puppets(2);
+  Caller caller(must_open(), log, 1);
+  auto hold = must_hold(caller, 5s);
+  queue(*puppets[0]);
+  queue(*puppets[1]);
+  // Its connection is open, so that it is handed the lock, and it never confirms that.
+  puppets[0]->stop();
+  const auto begin = stopwatch();
+  EXPECT_TRUE(caller.release(hold));
+  puppets[0]->kill();
+  ASSERT_TRUE(puppets[1]->hears_good());
+  EXPECT_LT(begin.time(), next_question + slack);
+  release(*puppets[1]);
+}
+
+TEST_F(Process, killed_while_it_holds_keeps_the_lock_for_its_ttl_and_no_longer) {
+  open_puppets(3);
+  puppets[0]->acquire(1, ttl, 1s);
+  ASSERT_TRUE(puppets[0]->hears_good());
+  queue(*puppets[1]);
+  queue(*puppets[2]);
+  const auto begin = stopwatch();
+  puppets[0]->kill();
+  ASSERT_TRUE(puppets[1]->hears_good());
+  EXPECT_LT(begin.time(), ttl + slack);
+  release(*puppets[1]);
+  ASSERT_TRUE(puppets[2]->hears_good(slack));
+  release(*puppets[2]);
+}
+
+TEST_F(Process, killed_at_any_moment_of_opening_and_asking_blocks_nobody_for_long) {
+  // All of them are forked while there are no threads.
+  std::vector<std::unique_ptr<Puppet>> victims;
+  for (ProcessId i = 0; i < 12; ++i) victims.push_back(std::make_unique<Puppet>(log, i + 100));
+  Caller caller(must_open(), log, 1);
+  for (const auto& victim : victims) {
+    victim->open(server.url());
+    victim->acquire(1, ttl, 5s);
+    auto hold = must_hold(caller);
+    std::this_thread::sleep_for(dice.time(0us, 25ms));
+    const bool while_held = dice.one_in(2);
+    if (while_held) victim->kill();
+    EXPECT_TRUE(caller.release(hold));
+    if (!while_held) std::this_thread::sleep_for(dice.time(0us, 5ms));
+    victim->kill();
+    const auto begin = stopwatch();
+    auto next = must_hold(caller);
+    EXPECT_LT(begin.time(), std::max(ttl, claim) + slack);
+    EXPECT_TRUE(caller.release(next));
+  }
+}
+
+}  // namespace
+
+}  // namespace holdfast::faults

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "faults_redis/trouble.hpp"
+
+#include <string>
+#include <thread>
+
+namespace holdfast::faults {
+
+namespace {
+
+using namespace std::chrono_literals;
+using test::FaultProxy;
+
+// A fault at the store from when this was made until it goes away.
+class Noted {
+ public:
+  explicit Noted(SharedLog& log) : log_(log), begin_(log.now()) {}
+  Noted(const Noted&) = delete;
+  Noted& operator=(const Noted&) = delete;
+  ~Noted() { log_.fault(What::unreachable, 0, begin_, log_.now()); }
+
+ private:
+  SharedLog& log_;
+  const Time begin_;
+};
+
+FaultProxy::Delay some_delay(Dice& dice) {
+  return std::chrono::duration_cast<FaultProxy::Delay>(dice.time(50ms, 600ms));
+}
+
+}  // namespace
+
+void strike(FaultProxy& proxy, LineFault fault, SharedLog& log, Dice& dice) {
+  const Noted noted(log);
+  const auto how = dice.one_in(2) ? FaultProxy::Ending::close : FaultProxy::Ending::reset;
+  switch (fault) {
+    case LineFault::cut: proxy.cut(); return;
+    case LineFault::end_mid_reply:
+      proxy.end_after(static_cast<std::size_t>(dice.between(0, 400)), how);
+      break;
+    case LineFault::halve_reply: proxy.halve_next_reply(how); break;
+    case LineFault::byte_by_byte: proxy.byte_by_byte(true); break;
+    case LineFault::swallow_replies: proxy.swallow_replies(true); break;
+    case LineFault::swallow_requests: proxy.swallow_requests(true); break;
+    case LineFault::delay_requests: proxy.delay_requests(some_delay(dice)); break;
+    case LineFault::delay_replies: proxy.delay_replies(some_delay(dice)); break;
+    case LineFault::stand_still: proxy.pause(); break;
+    case LineFault::refuse:
+      proxy.refuse(true);
+      proxy.cut();
+      break;
+  }
+  std::this_thread::sleep_for(dice.one_in(4) ? dice.time(100ms, 900ms) : dice.time(5ms, 100ms));
+  proxy.all_well();
+}
+
+void strike(test::RawRedis& raw, ServerFault fault, SharedLog& log, Dice& dice) {
+  const Noted noted(log);
+  const auto pause = [&](const char* what) {
+    const Micros time = dice.time(10ms, 400ms);
+    raw.text({"CLIENT", "PAUSE", std::to_string(time / 1ms), what});
+    std::this_thread::sleep_for(time);
+  };
+  switch (fault) {
+    case ServerFault::script_flush: raw.text({"SCRIPT", "FLUSH"}); break;
+    case ServerFault::kill_normal: raw.text({"CLIENT", "KILL", "TYPE", "normal"}); break;
+    case ServerFault::kill_pubsub: raw.text({"CLIENT", "KILL", "TYPE", "pubsub"}); break;
+    case ServerFault::pause: pause("ALL"); break;
+    case ServerFault::pause_writes: pause("WRITE"); break;
+  }
+}
+
+}  // namespace holdfast::faults

@@ -5,11 +5,12 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 SEED ?= 1
 SEEDS ?= 1
+SECONDS ?= 600
 
 sources = $(shell find include src tests examples bench fuzz cmake -name '*.[ch]pp' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test simulate simulate-long simulate-compilers model bench bench-redis asan tsan clang tidy format format-check install clean
+.PHONY: help run test simulate simulate-long simulate-compilers chaos-redis model bench bench-redis asan tsan clang tidy format format-check install clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -39,6 +40,11 @@ simulate-compilers: ## Compare the traces of g++ and clang
 	@$(call build,clang,simulate)
 	tests/simulation/same_traces_test build/release/tests/simulation/simulate \
 	  build/clang/tests/simulation/simulate 1000
+
+chaos-redis: ## Break a real Redis, its clients and the line for SECONDS=n, 600 by default
+	@tools/install_packages build test
+	@$(call build,dev,chaos_redis)
+	build/dev/tests/faults_redis/chaos_redis --seconds $(SECONDS)
 
 model: ## Check the protocol by an exhaustive search of its model
 	@tools/install_packages model

@@ -42,8 +42,8 @@ std::string broken_promises(const SharedLog& log, const std::string& title) {
   history::Checker checker;
   const auto violations = checker.check(history);
   if (violations.empty()) return {};
-  std::string text =
-      fmt::format("{} broken promises in {}\n", checker.found(), write_down(history, title));
+  const std::string where = title.empty() ? "a history" : write_down(history, title);
+  std::string text = fmt::format("{} broken promises in {}\n", checker.found(), where);
   for (const auto& each : violations) {
     text += fmt::format("{}: {}\n", history::to_string(each.rule), each.why);
   }

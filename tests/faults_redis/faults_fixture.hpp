@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 std::uint64_t choose_seed();
 
 // What a history breaks, a sentence for each; "" if nothing. Writes the history to a file that
-// tools/check_history reads, and names it, if there is something to say.
+// tools/check_history reads, and names it, if there is something to say and the title is not empty.
 std::string broken_promises(const SharedLog& log, const std::string& title);
 
 // What is left in the database besides the counter, after as long as `patience`; "" if nothing.

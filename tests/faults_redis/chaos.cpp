@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "faults_redis/chaos.hpp"
+
+#include "faults_redis/crew.hpp"
+#include "faults_redis/faults_fixture.hpp"
+#include "faults_redis/trouble.hpp"
+
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdio>
+
+namespace holdfast::faults {
+
+namespace {
+
+class Round {
+ public:
+  explicit Round(std::uint64_t seed) : seed_(seed), dice_(seed), log_(mixed_names()) {
+    for (ProcessId i = 0; i < crews; ++i) {
+      LoadPlan plan{.locks = mixed_locks(), .clients = 1, .threads = 3, .first_process = i + 1};
+      if (dice_.one_in(3)) plan.least_ttl = 200ms;
+      crews_.push_back(std::make_unique<Crew>(log_, plan, dice_.seed()));
+    }
+  }
+
+  bool run() {
+    server_.emplace();
+    proxy_.emplace(server_->port());
+    for (const auto& crew : crews_) {
+      // Every second one has a good line.
+      const auto port = &crew == &crews_[0] || dice_.one_in(2) ? proxy_->port() : server_->port();
+      if (!crew->start("redis://127.0.0.1:" + std::to_string(port))) return complain("no start");
+    }
+    const Time end = log_.now() + dice_.between(3000, 6000) * millisecond;
+    while (log_.now() < end) {
+      trouble();
+      std::this_thread::sleep_for(dice_.time(0us, 300ms));
+    }
+    return settle();
+  }
+
+ private:
+  static constexpr ProcessId crews = 4;
+
+  bool complain(const std::string& what) const {
+    fmt::print("seed {}: {}\n", seed_, what);
+    return false;
+  }
+
+  void trouble() {
+    ++faults_;
+    const auto which = dice_.between(0, 19);
+    if (which < 10) {
+      strike(*proxy_, static_cast<LineFault>(dice_.between(0, line_faults - 1)), log_, dice_);
+    } else if (which < 14) {
+      test::RawRedis raw(*server_);
+      strike(raw, static_cast<ServerFault>(dice_.between(0, server_faults - 1)), log_, dice_);
+    } else if (which < 16) {
+      stop_server();
+    } else if (which < 17) {
+      kill_server();
+    } else if (which < 19) {
+      stop_crew();
+    } else if (dice_.one_in(2)) {
+      // The first one stays, so that somebody is there to the end.
+      crews_[static_cast<std::size_t>(dice_.between(1, crews - 1))]->kill();
+    }
+  }
+
+  void stop_server() {
+    const Time begin = log_.now();
+    server_->stop();
+    std::this_thread::sleep_for(dice_.time(20ms, 1500ms));
+    server_->cont();
+    log_.fault(What::stopped, 0, begin, log_.now());
+  }
+  void kill_server() {
+    const Time begin = log_.now();
+    server_->kill();
+    log_.add({.what = What::data_lost});
+    std::this_thread::sleep_for(dice_.time(0ms, 300ms));
+    server_->restart();
+    log_.fault(What::unreachable, 0, begin, log_.now());
+  }
+  void stop_crew() {
+    Crew& crew = *crews_[static_cast<std::size_t>(dice_.between(0, crews - 1))];
+    crew.stop();
+    std::this_thread::sleep_for(dice_.time(20ms, 1500ms));
+    crew.cont();
+  }
+
+  // The faults are over: everybody is served, ends, and leaves nothing.
+  bool settle() {
+    for (const auto& crew : crews_) crew->calm_down();
+    const Time now = log_.now();
+    constexpr Time patience = 3000 * millisecond;
+    log_.add({.at = now, .until = now + patience, .what = What::calm});
+    std::this_thread::sleep_for(700ms);
+    Crew::Counts all;
+    for (const auto& crew : crews_) {
+      if (!crew->is_alive()) continue;
+      const auto counts = crew->end();
+      if (counts.grants == 0) return complain("a process was stuck, or never got a lock");
+      all.grants += counts.grants;
+      all.losses += counts.losses;
+      all.complaints += counts.complaints;
+    }
+    const auto left = left_behind(*server_, 4s);
+    const auto broken = broken_promises(log_, fmt::format("chaos-{}", seed_));
+    fmt::print("seed {}: {} faults, {} grants, {} losses\n{}{}", seed_, faults_, all.grants,
+               all.losses, left, broken);
+    return left.empty() && broken.empty() && all.complaints == 0;
+  }
+
+  const std::uint64_t seed_;
+  Dice dice_;
+  SharedLog log_;
+  std::vector<std::unique_ptr<Crew>> crews_;
+  std::optional<test::RedisServer> server_;
+  std::optional<test::FaultProxy> proxy_;
+  int faults_ = 0;
+};
+
+}  // namespace
+
+bool run_round_apart(std::uint64_t seed) {
+  std::fflush(nullptr);
+  const pid_t parent = getpid();
+  const pid_t pid = fork();
+  if (pid < 0) return false;
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(1);
+    bool good = false;
+    try {
+      good = Round(seed).run();
+    } catch (const std::exception& error) {
+      fmt::print("seed {}: {}\n", seed, error.what());
+    }
+    std::fflush(nullptr);
+    _exit(good ? 0 : 1);
+  }
+  int status = 0;
+  return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+}  // namespace holdfast::faults

@@ -81,7 +81,7 @@ struct Waiter {
 
 struct LockState {
   LockSpec spec;  // binds the name only while somebody holds or waits
-  // Nobody asked for this long: the waiters are gone. Each enqueue and each check moves it.
+  // Nobody asked for this long: the waiters are gone. Enqueues and checks move it.
   StoreTime queue_expires{};
   boost::container::small_vector<Hold, 1> holds;
   std::map<std::uint64_t, Waiter> queue;  // by place
@@ -97,6 +97,7 @@ inline constexpr std::size_t max_holders = 16384;  // leases on one lock, re-ent
 inline constexpr std::size_t max_waiters = 16384;  // waiters on one lock
 inline constexpr Micros default_claim = std::chrono::milliseconds(500);
 inline constexpr Micros queue_ttl = std::chrono::seconds(10);
+inline constexpr Micros queue_ttl_grain = std::chrono::seconds(1);
 inline constexpr std::uint64_t fence_headroom_us = 10'000;
 }  // namespace limits
 

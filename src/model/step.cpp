@@ -120,7 +120,9 @@ LockOutcome join_queue(LockState& state, const Acquire& wanted, World& world) {
     }
     state.queue.emplace(place_for(state, wanted, world), waiter_from(wanted, world.now()));
   }
-  state.queue_expires = world.now() + limits::queue_ttl;
+  // Not at every check: a store should not have to write when nothing else changes.
+  const StoreTime full = world.now() + limits::queue_ttl;
+  if (state.queue_expires < full - limits::queue_ttl_grain) state.queue_expires = full;
   hand_over(state, world, &wanted);
   const RequestId held_as = wanted.converts == RequestId::any ? wanted.request : wanted.converts;
   if (find_waiter(state, wanted.owner, wanted.request) == state.queue.end()) {
@@ -193,6 +195,7 @@ LockOutcome apply(LockState& state, const LockSpec& spec, const Acquire& wanted,
   const bool converts = wanted.converts != RequestId::any;
   if (state.idle()) {
     state.spec = spec;
+    state.queue_expires = {};
     if (spec.order == Order::automatic) state.spec.order = Order::fifo;
     // Nobody to look for and nobody to pass.
     if (!converts) return enter(state, wanted, world);

@@ -54,18 +54,19 @@ Scripts::Scripts(const Options& options) : audited_(options.audit > 0) {
     source.text = std::string(options.prelude) + std::move(text);
     source.sha1 = sha1_of(source.text);
   };
-  const auto put_together = [&](Script script, std::string_view shortcut, std::string_view verb) {
+  using Parts = std::initializer_list<std::string_view>;
+  const auto put_together = [&](Script script, Parts shortcuts_first, std::string_view verb) {
     std::string text;
-    if (shortcuts && !shortcut.empty()) text += lua_file(shortcut);
+    for (const auto shortcut : shortcuts ? shortcuts_first : Parts{}) text += lua_file(shortcut);
     text += state;
     for (const auto part : {std::string_view("queue"), std::string_view("step"), verb}) {
       text += lua_file(part);
     }
     add(script, std::move(text));
   };
-  put_together(Script::acquire, "acquire_shortcut", "acquire");
-  put_together(Script::renew, "renew_shortcut", "renew");
-  put_together(Script::release, "release_shortcut", "release");
+  put_together(Script::acquire, {"acquire_shortcut", "acquire_in_company"}, "acquire");
+  put_together(Script::renew, {"renew_shortcut"}, "renew");
+  put_together(Script::release, {"release_shortcut", "release_in_company"}, "release");
   put_together(Script::force_release, {}, "force_release");
   add(Script::inspect, state + std::string(lua_file("inspect")));
 }

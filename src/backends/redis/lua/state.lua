@@ -1,7 +1,7 @@
 -- The state of one lock, and the only functions that write it. docs/stores/redis.md has the bytes.
 local ALL = 4294967295
 local MAX_HOLDERS, MAX_WAITERS = 16384, 16384
-local QUEUE_TTL_US = 10000000
+local QUEUE_TTL_US, QUEUE_GRAIN_US = 10000000, 1000000
 -- Waiters and holders share a sorted set: waiters below zero by place, holders above by expiry.
 local WAITERS = -9000000000000000
 local NO_REQUEST = '0000000000000000'

@@ -87,7 +87,9 @@ local function join_queue(wanted)
     end
     add_waiter(wanted.id, place_for(wanted), wanted)
   end
-  queue_expires = now + QUEUE_TTL_US
+  if queue_expires < now + QUEUE_TTL_US - QUEUE_GRAIN_US then
+    queue_expires = now + QUEUE_TTL_US
+  end
   hand_over(wanted)
   if not find_waiter(wanted.id) then
     local held_as = wanted.converts == NO_REQUEST and wanted.id or wanted.converted

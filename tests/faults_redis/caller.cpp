@@ -75,8 +75,13 @@ Caller::Answer Caller::acquire(const Want& want, std::stop_token stop) {
   const Time now = log_.now();
   const Time until = now + nanoseconds(lease->remaining());
   log_.add({.at = now, .until = until, .fence = lease->fence(), .op = op, .what = What::granted});
-  lease->on_lost([&log = log_, op](const Error&) { log.add({.op = op, .what = What::lost}); });
-  return Hold{op, std::move(*lease), want.ttl, now, until, want.permits == all_permits};
+  auto upgraded = std::make_shared<std::atomic<OpId>>(0);
+  lease->on_lost([&log = log_, op, upgraded](const Error&) {
+    if (const OpId second = *upgraded; second != 0) log.add({.op = second, .what = What::lost});
+    log.add({.op = op, .what = What::lost});
+  });
+  return Hold{op,    std::move(*lease),           want.ttl,           now,
+              until, want.permits == all_permits, std::move(upgraded)};
 }
 
 // A renewal is noted at the time it was sent: the lease was good then, and is since.
@@ -87,6 +92,9 @@ bool Caller::look(Hold& hold) {
   if (until > hold.until + millisecond) {
     const Time sent = std::clamp(sent_for(until, hold.ttl), hold.noted, now);
     log_.add({.at = sent, .until = until, .since = sent, .op = hold.op, .what = What::renewed});
+    if (hold.user() != hold.op) {
+      log_.add({.until = until, .since = sent, .op = hold.user(), .what = What::renewed});
+    }
     hold.noted = sent;
     hold.until = until;
   }
@@ -106,25 +114,70 @@ void Caller::keep(Hold& hold, Micros time) {
 bool Caller::increment(Hold& hold, Micros thinks) {
   if (!hold.exclusive || !look(hold)) return false;
   const std::uint64_t fence = hold.lease.fence();
-  const auto found = log_.read(hold.op, fence);
+  const auto found = log_.read(hold.user(), fence);
   if (!found.accepted) return false;
   keep(hold, thinks);
   const Time looked = log_.now();
   if (!look(hold)) return false;
-  return log_.write(hold.op, fence, found.value + 1, looked).accepted;
+  return log_.write(hold.user(), fence, found.value + 1, looked).accepted;
+}
+
+// The lease is renewed while it waits to be upgraded.
+bool Caller::upgrade(Hold& hold, Micros wait, std::stop_token stop) {
+  if (hold.exclusive || !look(hold)) return false;
+  Attempt attempt = log_.attempt(hold.op);
+  attempt.permits = all_permits;
+  attempt.fifo = false;
+  attempt.waits = wait > Micros::zero();
+  attempt.converts = hold.op;
+  attempt.give_up = attempt.waits ? log_.now() + nanoseconds(wait) : history::for_ever;
+  const OpId op = log_.asked(attempt);
+  std::jthread looking([&](const std::stop_token& done) {
+    while (!done.stop_requested()) {
+      look(hold);
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+  });
+  const auto upgraded = hold.lease.upgrade(wait, std::move(stop));
+  looking.request_stop();
+  looking.join();
+  const Time now = log_.now();
+  const Time until = now + nanoseconds(hold.lease.remaining());
+  if (!upgraded || until <= now) {
+    const Errc code = upgraded ? Errc::lost : upgraded.error().code;
+    log_.add({.op = op, .what = What::failed, .detail = detail_of(code)});
+    return false;
+  }
+  log_.add(
+      {.at = now, .until = until, .fence = hold.lease.fence(), .op = op, .what = What::granted});
+  *hold.upgraded = op;
+  // A loss in between was told to the first attempt only.
+  if (hold.lease.lost().stop_requested()) log_.add({.op = op, .what = What::lost});
+  return hold.exclusive = true;
+}
+
+bool Caller::downgrade(Hold& hold) {
+  if (*hold.upgraded == 0) return false;
+  look(hold);
+  log_.add({.op = hold.user(), .what = What::releasing});
+  *hold.upgraded = 0;
+  hold.exclusive = false;
+  return hold.lease.downgrade().has_value();
+}
+
+void Caller::let_go(Hold& hold) {
+  look(hold);
+  if (hold.user() != hold.op) log_.add({.op = hold.user(), .what = What::releasing});
+  log_.add({.op = hold.op, .what = What::releasing});
 }
 
 Result<Released> Caller::release(Hold& hold) {
-  look(hold);
-  log_.add({.op = hold.op, .what = What::releasing});
+  let_go(hold);
   auto released = hold.lease.release();
   log_.add({.op = hold.op, .what = What::released, .detail = detail_of_release(released)});
   return released;
 }
 
-void Caller::drop(Hold hold) {
-  look(hold);
-  log_.add({.op = hold.op, .what = What::releasing});
-}
+void Caller::drop(Hold hold) { let_go(hold); }
 
 }  // namespace holdfast::faults

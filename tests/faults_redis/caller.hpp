@@ -7,6 +7,8 @@
 
 #include "faults_redis/shared_log.hpp"
 
+#include <atomic>
+#include <memory>
 #include <optional>
 #include <stop_token>
 
@@ -38,6 +40,9 @@ class Caller {
     Time noted = 0;  // when it was looked at last with a result worth noting ...
     Time until = 0;  // ... and until when it was good then
     bool exclusive = false;
+    // The attempt that made it exclusive, while it is; 0 if it was so from the start, or is shared.
+    std::shared_ptr<std::atomic<OpId>> upgraded;
+    OpId user() const { return *upgraded != 0 ? upgraded->load() : op; }
   };
   struct Refusal {
     OpId op = 0;
@@ -57,6 +62,9 @@ class Caller {
   void keep(Hold& hold, Micros time);
   // Adds one to what the lock protects, if it is exclusive. Whether that was accepted.
   bool increment(Hold& hold, Micros thinks = {});
+  // A shared lease of a read-write lock becomes exclusive, and shared again.
+  bool upgrade(Hold& hold, Micros wait, std::stop_token stop = {});
+  bool downgrade(Hold& hold);
   Result<Released> release(Hold& hold);
   // Through the destructor, which says nothing.
   void drop(Hold hold);
@@ -65,6 +73,7 @@ class Caller {
   SharedLog& log() { return log_; }
 
  private:
+  void let_go(Hold& hold);
   Result<Lease> ask(const Want& want, OpId op, std::stop_token stop);
 
   Client client_;

@@ -25,7 +25,7 @@ class Connections : public FaultsTest {
 TEST_F(Connections, whose_scripts_are_flushed_every_few_ms_go_on_as_before) {
   auto load = start_load();
   test::RawRedis raw(server);
-  for (int i = 0; i < 400; ++i) {
+  for (int i = 0; i < 300; ++i) {
     EXPECT_EQ(raw.text({"SCRIPT", "FLUSH"}), "OK");
     std::this_thread::sleep_for(4ms);
   }
@@ -41,8 +41,8 @@ TEST_F(Connections, that_the_server_kills_again_and_again_are_made_anew) {
 
 TEST_F(Connections, that_the_server_makes_wait_break_no_promise) {
   auto load = start_load();
-  strike_for(ServerFault::pause, 1500ms, 100ms);
-  strike_for(ServerFault::pause_writes, 1500ms, 100ms);
+  strike_for(ServerFault::pause, 1s, 100ms);
+  strike_for(ServerFault::pause_writes, 1s, 100ms);
   EXPECT_GT(end_load(*load).grants, 50U);
 }
 
@@ -68,7 +68,7 @@ class BadLine : public FaultsTest, public testing::WithParamInterface<LineFault>
 TEST_P(BadLine, breaks_no_promise) {
   // One client has a good line, and wants the same locks.
   auto load = start_load({.urls = {url(), server.url()}, .clients = 3, .threads = 3});
-  const Time end = log.now() + 1000 * millisecond;
+  const Time end = log.now() + 800 * millisecond;
   while (log.now() < end) {
     strike(proxy, GetParam(), log, dice);
     std::this_thread::sleep_for(dice.time(0us, 200ms));

@@ -34,7 +34,7 @@ TEST_F(Counter, counts_every_increment_that_was_acknowledged_through_any_fault_o
   for (const auto& crew : crews) {
     ASSERT_TRUE(crew->start("redis://127.0.0.1:" + std::to_string(proxy.port())));
   }
-  const Time end = log.now() + 4000 * millisecond;
+  const Time end = log.now() + 3000 * millisecond;
   while (log.now() < end) {
     strike(proxy, static_cast<LineFault>(dice.between(0, line_faults - 1)), log, dice);
     std::this_thread::sleep_for(dice.time(0us, 150ms));

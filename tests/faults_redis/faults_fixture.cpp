@@ -117,14 +117,14 @@ void FaultsTest::note_calm() {
 Load::Totals FaultsTest::end_load(Load& load) {
   load.calm_down();
   note_calm();
-  std::this_thread::sleep_for(700ms);
+  std::this_thread::sleep_for(500ms);
   const auto watch = stopwatch();
   auto totals = load.end();
   // The longest of all waits is three seconds, and everybody is served long before.
   EXPECT_LT(watch.time(), 4s) << "somebody was stuck; seed " << seed;
   for (const auto& each : totals.complaints) ADD_FAILURE() << each << "; seed " << seed;
-  fmt::print("{} grants, {} refusals, {} losses, {} increments\n", totals.grants, totals.refusals,
-             totals.losses, totals.increments);
+  fmt::print("{} grants, {} upgrades, {} refusals, {} losses, {} increments\n", totals.grants,
+             totals.upgrades, totals.refusals, totals.losses, totals.increments);
   return totals;
 }
 

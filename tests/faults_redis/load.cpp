@@ -91,6 +91,7 @@ void Load::work(Caller& caller, std::uint64_t seed) {
   totals_.refusals += mine.refusals;
   totals_.losses += mine.losses;
   totals_.increments += mine.increments;
+  totals_.upgrades += mine.upgrades;
   std::ranges::move(mine.complaints, std::back_inserter(totals_.complaints));
 }
 
@@ -138,6 +139,7 @@ void Load::once(Caller& caller, Dice& dice, Totals& mine) {
 }
 
 void Load::use(Caller& caller, Caller::Hold& hold, Dice& dice, Totals& mine) {
+  const bool is_reader = caller.log().attempt(hold.op).capacity == all_permits && !hold.exclusive;
   const auto mood = dice.between(0, 19);
   Micros time = dice.time(0us, 3ms);
   if (mood == 0) time = dice.time(0us, 2 * hold.ttl);
@@ -148,8 +150,21 @@ void Load::use(Caller& caller, Caller::Hold& hold, Dice& dice, Totals& mine) {
     if (caller.increment(hold, thinks)) ++mine.increments;
     const bool is_good = caller.look(hold);
     if (!is_good || Clock::now() >= end || is_calm_) return;
+    if (is_reader && dice.one_in(3)) vary(caller, hold, dice, mine);
     std::this_thread::sleep_for(std::min<Clock::duration>(end - Clock::now(), 10ms));
   }
+}
+
+// A reader that wants to write, and one that has written enough.
+void Load::vary(Caller& caller, Caller::Hold& hold, Dice& dice, Totals& mine) {
+  if (hold.exclusive) {
+    caller.downgrade(hold);
+    return;
+  }
+  std::stop_token stop;
+  if (dice.one_in(4)) stop = canceller_.after(dice.time(0us, hold.ttl));
+  if (!caller.upgrade(hold, dice.one_in(4) ? 0us : dice.time(1ms, hold.ttl), stop)) return;
+  ++mine.upgrades;
 }
 
 }  // namespace holdfast::faults

@@ -67,6 +67,7 @@ class Load {
     std::uint64_t refusals = 0;
     std::uint64_t losses = 0;
     std::uint64_t increments = 0;
+    std::uint64_t upgrades = 0;
     std::vector<std::string> complaints;  // a call that took longer than it may
   };
 
@@ -86,6 +87,7 @@ class Load {
   void once(Caller& caller, Dice& dice, Totals& mine);
   Want want(Dice& dice) const;
   void use(Caller& caller, Caller::Hold& hold, Dice& dice, Totals& mine);
+  void vary(Caller& caller, Caller::Hold& hold, Dice& dice, Totals& mine);
 
   SharedLog& log_;
   const LoadPlan plan_;

@@ -54,7 +54,7 @@ TEST_F(Names, that_were_locked_once_leave_nothing_but_the_counter) {
 }
 
 TEST_F(Names, that_are_all_held_at_once_are_all_renewed_and_all_released) {
-  constexpr Micros ttl = 9s;  // renewed after three seconds
+  constexpr Micros ttl = 6s;  // renewed after two seconds
   std::vector<std::optional<Caller::Hold>> held(log.names().size());
   for_each_name([&](std::size_t i) {
     auto hold = caller.acquire(want(i, ttl));

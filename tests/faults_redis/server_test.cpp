@@ -31,7 +31,7 @@ class Server : public FaultsTest {
 
 TEST_F(Server, killed_and_empty_again_and_again_breaks_no_promise_but_the_one_about_its_data) {
   auto load = start_load();
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < 5; ++i) {
     std::this_thread::sleep_for(dice.time(200ms, 700ms));
     kill_and_restart(dice.time(0ms, 400ms));
   }
@@ -77,9 +77,7 @@ TEST_P(Stopped, leaves_no_ghost_and_grants_nothing_that_somebody_believes_in) {
   std::this_thread::sleep_for(300ms);
   stop_for(std::chrono::duration_cast<Micros>(GetParam() * ttl));
   std::this_thread::sleep_for(ttl);
-  stop_for(std::chrono::duration_cast<Micros>(GetParam() * ttl));
-  std::this_thread::sleep_for(ttl);
-  EXPECT_GT(end_load(*load).grants, 50U);
+  EXPECT_GT(end_load(*load).grants, 30U);
 }
 
 INSTANTIATE_TEST_SUITE_P(ForSomeTtls, Stopped, testing::Values(0.5, 1, 2, 5),

@@ -88,6 +88,8 @@ OpId SharedLog::asked(const Attempt& attempt) {
   return op;
 }
 
+Attempt SharedLog::attempt(OpId op) const { return shared_->attempts[op - 1].what; }
+
 void SharedLog::add(Event event) {
   if (event.at == 0) event.at = now();
   const std::size_t index = shared_->events_used.fetch_add(1);

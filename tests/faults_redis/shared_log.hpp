@@ -41,6 +41,8 @@ class SharedLog {
 
   // Numbers the attempt and notes that it was asked for now.
   OpId asked(const Attempt& attempt);
+  // What an attempt said when it was asked for.
+  Attempt attempt(OpId op) const;
   // The time of the event may lie in the past; 0 is now.
   void add(Event event);
   void fault(What what, ProcessId process, Time at, Time until);

@@ -128,6 +128,9 @@ Result<std::uint32_t> Client::force_release(std::string_view name, std::string_v
   }
   auto seen = inspect(name);
   if (!seen) return std::unexpected(std::move(seen.error()));
+  if (seen->holders.empty()) {
+    return std::unexpected(client::explain_refusal(*good_name, model::NotHeld{}));
+  }
   model::ForceRelease force{.up_to = 0};
   for (const auto& holder : seen->holders) force.up_to = std::max(force.up_to, holder.fence);
   auto answer = ask(*core_, *good_name, force);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Replicas that count, and servers that are not what they were.
+#include "backends/redis/wire.hpp"
 #include "redis_fixture.hpp"
 
 #include <atomic>
@@ -143,6 +144,73 @@ TEST_F(RedisChange, data_taken_over_from_another_server_without_the_lock_loses_t
   auto next = client.mutex("orders").acquire({.wait = 3s});
   ASSERT_TRUE(next) << next.error().message;
   EXPECT_GT(next->fence(), fence);
+}
+
+TEST_F(RedisChange, fences_go_on_above_those_that_a_snapshot_does_not_know) {
+  auto client = open_client();
+  auto held = client.mutex("held").acquire({.ttl = 60s});
+  ASSERT_TRUE(held);
+  raw.call({"SAVE"});
+  Fence last = 0;
+  for (int i = 0; i < 50; ++i) {
+    auto lease = client.mutex("orders").acquire();
+    ASSERT_TRUE(lease);
+    EXPECT_GT(lease->fence(), last);
+    last = lease->fence();
+  }
+  server.restart();
+  // The first word on the new connection is the confirmation of `held`, which mints nothing.
+  ASSERT_TRUE(eventually([&] { return client.inspect("held").has_value(); }));
+  std::this_thread::sleep_for(50ms);
+  auto next = client.mutex("orders").acquire({.wait = 2s});
+  ASSERT_TRUE(next) << next.error().message;
+  EXPECT_GT(next->fence(), last);
+}
+
+TEST_F(RedisChange, a_user_who_may_not_ask_who_the_server_is_still_confirms_after_a_reconnect) {
+  raw.call({"ACL", "SETUSER", "locks", "on", ">pw", "~hf:*", "&hf:*", "+@all", "-info"});
+  auto client = open("redis://locks:pw@127.0.0.1:" + std::to_string(server.port()));
+  ASSERT_TRUE(client) << client.error().message;
+  auto lease = client->mutex("orders").acquire({.ttl = 60s});
+  ASSERT_TRUE(lease);
+  raw.call({"DEL", "hf:{orders}"});
+  raw.call({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+  EXPECT_TRUE(eventually([&] { return lease->lost().stop_requested(); }, 3s));
+}
+
+TEST_F(RedisChange, many_waiters_whose_processes_are_gone_are_passed_over_at_once) {
+  auto client = open_client();
+  auto holder = client.mutex("orders").acquire({.ttl = 60s});
+  ASSERT_TRUE(holder);
+  // Each with a process of its own that nobody listens for.
+  const backends::redis::Scripts scripts({});
+  for (std::uint64_t i = 1; i <= 2000; ++i) {
+    model::Acquire wait{.owner = OwnerId::make("owner" + std::to_string(i)).value(),
+                        .request = model::RequestId{i},
+                        .ttl = 10s,
+                        .wait = true,
+                        .process = model::ProcessId{i}};
+    raw.send(encode(scripts, LockName::make("orders").value(),
+                    {model::LockSpec::mutex(), std::move(wait)}, {}));
+  }
+  for (int i = 0; i < 2000; ++i) ASSERT_EQ(raw.receive()->type, REDIS_REPLY_ARRAY);
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_EQ(holder->release(), Released::released);
+  EXPECT_LT(std::chrono::steady_clock::now() - before, 400ms);
+  EXPECT_EQ(raw.integer({"EXISTS", "hf:{orders}"}), 0);
+}
+
+TEST_F(RedisChange, what_an_operators_hand_left_of_a_lock_belongs_to_nobody) {
+  auto client = open_client();
+  auto one = client.read_write("orders").acquire_shared({.renew = false});
+  auto two = client.read_write("orders").acquire_shared({.renew = false});
+  ASSERT_TRUE(one && two);
+  raw.call({"DEL", "hf:{orders}"});
+  EXPECT_EQ(one->release(), Released::already_expired);
+  EXPECT_EQ(client.force_release("orders", "test").error().code, Errc::not_held);
+  EXPECT_EQ(two->release(), Released::already_expired);
+  auto writer = client.mutex("orders").acquire();
+  EXPECT_TRUE(writer) << writer.error().message;
 }
 
 TEST_F(RedisChange, a_lease_without_renewal_is_confirmed_but_not_extended) {

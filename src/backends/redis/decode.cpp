@@ -21,7 +21,7 @@ enum class Code : std::uint8_t {
 };
 
 std::unexpected<Error> nonsense(std::string_view what) {
-  return fail(Errc::unavailable, fmt::format("the script's answer makes no sense: {}", what));
+  return fail(Errc::outcome_unknown, fmt::format("the script's answer makes no sense: {}", what));
 }
 
 // The elements of an array reply, numbers read whatever form they have.

@@ -139,17 +139,23 @@ Task<Result<void>> probe_rights(std::shared_ptr<Server> server, std::string chan
                                 LocalTime deadline) {
   const auto name = LockName::make(fmt::format("holdfast-probe-{}", channel)).value();
   const auto owner = OwnerId::make(channel).value();
-  const model::RequestId request{1};
-  const bool reentrant = server->dialect().profile().dialect == "reentrant_hash";
-  const auto spec = reentrant ? model::LockSpec::reentrant() : model::LockSpec::mutex();
-  const model::Acquire take{.owner = owner,
-                            .request = request,
-                            .permits = reentrant ? 1 : all_permits,
-                            .ttl = probe_ttl};
-  auto taking = server->apply(probe(name, spec, deadline, take));
-  const Result<store::Reply> taken = co_await std::move(taking);
-  if (!taken) co_return std::unexpected(taken.error());
-  auto giving = server->apply(probe(name, spec, deadline, model::Release{owner, request}));
+  const Dialect& dialect = server->dialect();
+  const bool reentrant = dialect.profile().dialect == "reentrant_hash";
+  const auto spec = reentrant             ? model::LockSpec::reentrant()
+                    : dialect.is_native() ? model::LockSpec::read_write()
+                                          : model::LockSpec::mutex();
+  model::Acquire take{.owner = owner,
+                      .permits = reentrant || dialect.is_native() ? 1 : all_permits,
+                      .ttl = probe_ttl};
+  // The second one makes company of it, and tries what a lone holder does not need.
+  for (const auto each : {model::RequestId{1}, model::RequestId{2}}) {
+    take.request = each;
+    auto taking = server->apply(probe(name, spec, deadline, take));
+    const Result<store::Reply> taken = co_await std::move(taking);
+    if (!taken) co_return std::unexpected(taken.error());
+  }
+  auto giving = server->apply(
+      probe(name, spec, deadline, model::Release{owner, model::RequestId::any}));
   const Result<store::Reply> given = co_await std::move(giving);
   if (!given) co_return std::unexpected(given.error());
   auto telling = server->ask(command("PUBLISH", channel, ""), deadline);

@@ -56,7 +56,8 @@ Refusal judge(std::string_view reply, std::string_view peer) {
     if (rule.word != word) continue;
     return {rule.then, {rule.code, fmt::format("{} {} ({})", peer, rule.meaning, reply)}};
   }
-  return {Then::give_up, {Errc::unavailable, fmt::format("{} answers: {}", peer, reply)}};
+  // What we do not know, we cannot vouch for.
+  return {Then::give_up, {Errc::outcome_unknown, fmt::format("{} answers: {}", peer, reply)}};
 }
 
 }  // namespace holdfast::backends::redis

@@ -7,8 +7,8 @@
 
 namespace holdfast::backends::redis {
 
-// What to do about an error reply. None of our scripts fails after its first write, so whatever the
-// server refused has not happened.
+// What to do about an error reply. Our scripts fail before their first write or not at all, so that
+// whatever the server refused in words we know has not happened.
 struct Refusal {
   enum class Then : std::uint8_t {
     give_up,        // tell the caller

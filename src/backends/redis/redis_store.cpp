@@ -93,9 +93,7 @@ std::shared_ptr<Replication> make_replication(const Options& options,
   if (options.replicas == 0) return nullptr;
   Options for_wait = options;
   for_wait.endpoint.command_timeout += options.replica_timeout;
-  auto server = std::make_shared<Server>(runtime, for_wait);
-  server->start({});
-  return std::make_shared<Replication>(std::move(server), options);
+  return std::make_shared<Replication>(std::make_shared<Server>(runtime, for_wait), options);
 }
 
 RedisStore::RedisStore(Options options, std::shared_ptr<Runtime> runtime)
@@ -114,6 +112,11 @@ void RedisStore::start() {
     if (const auto store = weak.lock()) store->give_back(name, owner, request);
   });
   server_->start(server_events());
+  if (replication_) {
+    Server::Events events;
+    events.behind_a_stranger = server_events().behind_a_stranger;
+    replication_->server().start(std::move(events));
+  }
   std::vector<std::string> channels{channel_of(process_)};
   if (strangers_) channels.emplace_back(invalidation_channel);
   subscriber_ = std::make_unique<Subscriber>(runtime_, options_.endpoint, std::move(channels),

@@ -29,8 +29,11 @@ Task<Result<store::Reply>> Replication::apply(store::Request request) {
   Result<store::Reply> reply = co_await std::move(applying);
   const auto* outcome = reply ? &std::get<model::LockOutcome>(reply->outcome) : nullptr;
   if (!outcome || !std::holds_alternative<model::Granted>(*outcome)) co_return reply;
+  // WAIT speaks of what its own connection wrote; on another one it would say yes to nothing.
+  const auto written_over = server_->connection_number();
   auto confirming = confirmations(deadline);
-  const Result<std::uint32_t> replicas = co_await std::move(confirming);
+  Result<std::uint32_t> replicas = co_await std::move(confirming);
+  if (replicas && server_->connection_number() != written_over) replicas = 0;
   if (replicas && *replicas >= wanted_) co_return reply;
   co_return fail(Errc::not_replicated,
                  replicas ? fmt::format("'{}': {} of the {} wanted replicas confirmed within {}ms",

@@ -15,6 +15,8 @@ class Replication : public std::enable_shared_from_this<Replication> {
  public:
   Replication(std::shared_ptr<Server> server, const Options& options);
 
+  Server& server() { return *server_; }
+
   // A step whose grant is confirmed by the replicas before it is told. Errors: also not_replicated;
   // then the lease is in the store, and the caller gives it back.
   Task<Result<store::Reply>> apply(store::Request request);

@@ -27,6 +27,11 @@ constexpr runtime::Backoff between_retries{.first = std::chrono::milliseconds(5)
 // How often the server is asked who it is.
 constexpr auto look_every = std::chrono::seconds(1);
 
+bool is_grant(const model::LockCommand& command, const Result<Reply>& answer) {
+  return answer && std::holds_alternative<model::Acquire>(command.verb) &&
+         std::holds_alternative<model::Granted>(std::get<model::LockOutcome>(answer->outcome));
+}
+
 }  // namespace
 
 Server::Server(std::shared_ptr<runtime::Runtime> runtime, const Options& options)
@@ -66,6 +71,7 @@ Task<Result<void>> Server::connected(runtime::LocalTime deadline) {
 
 std::vector<std::string> Server::greeting() {
   resync_.store(true);
+  connections_.fetch_add(1);
   std::vector<std::string> commands{command("INFO", "server"), command("INFO", "replication")};
   if (events_.greeting) {
     for (auto& more : events_.greeting()) commands.push_back(std::move(more));
@@ -85,20 +91,24 @@ void Server::greeted(const std::vector<net::resp::Reply>& replies) {
 // A user without the right to INFO only learns of new connections.
 void Server::identified(std::string_view info, bool is_new_connection) {
   std::string what_changed;
-  bool is_first = false;
+  bool is_replica = false;
   {
     const std::lock_guard lock(mutex_);
-    is_first = !identity_.is_known();
     auto now = identity_from(info, identity_);
     what_changed = difference(identity_, now);
     identity_ = std::move(now);
+    is_replica = identity_.role == "slave";
   }
   if (!what_changed.empty()) {
     resync_.store(true);
     runtime::log_warning(fmt::format("store_changed: {}: {}", peer_, what_changed));
   }
-  const bool may_have_forgotten = !what_changed.empty() || (is_new_connection && !is_first);
-  if (may_have_forgotten && events_.changed) events_.changed();
+  // Its answers are those of yesterday: "not held" may be wrong. The address may lead elsewhere.
+  if (is_replica) {
+    return connection_->reconnect(judge("READONLY", peer_).error);
+  }
+  const bool is_another = is_new_connection && connections_.load() > 1;
+  if ((!what_changed.empty() || is_another) && events_.changed) events_.changed();
 }
 
 void Server::look_again_later() {
@@ -137,11 +147,15 @@ Task<Result<Reply>> Server::apply(Request request) {
     Result<net::resp::Reply> reply = co_await std::move(asking);
     if (!reply) co_return std::unexpected(std::move(reply.error()));
     if (!is_error(**reply)) {
-      if (sending.resync) resync_.store(false, std::memory_order_relaxed);
+      Result<Reply> answer = decode(command, **reply);
+      // Only a grant that was compared with the clock makes the counter good again.
+      if (sending.resync && is_grant(command, answer)) {
+        resync_.store(false, std::memory_order_relaxed);
+      }
       if (events_.behind_a_stranger && is_behind_a_stranger(**reply)) {
         events_.behind_a_stranger(request.name, std::get<model::Acquire>(command.verb).request);
       }
-      co_return decode(command, **reply);
+      co_return answer;
     }
     Refusal refusal = judge(text_of(**reply), peer_);
     if (refusal.then == Then::load_script && !sending.by_text) {

@@ -39,6 +39,8 @@ class Server : public std::enable_shared_from_this<Server> {
                                      unsigned replies = 1);
 
   Task<Result<void>> connected(runtime::LocalTime deadline);
+  // Which connection it is by now. On the runtime's thread, right after a reply: the one it came by.
+  std::uint64_t connection_number() const { return connections_.load(); }
   const Dialect& dialect() const { return dialect_; }
   const std::string& peer() const { return peer_; }
   const std::shared_ptr<runtime::Runtime>& runtime() const { return runtime_; }
@@ -60,6 +62,7 @@ class Server : public std::enable_shared_from_this<Server> {
   // Whatever is behind the address may have changed: compare fences with its clock.
   std::atomic<bool> resync_ = true;
   std::atomic<bool> look_is_due_ = false;
+  std::atomic<std::uint64_t> connections_ = 0;
 
   std::mutex mutex_;
   ServerIdentity identity_;  // guarded by mutex_

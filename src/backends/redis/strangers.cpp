@@ -5,6 +5,7 @@
 #include "runtime/spawn.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace holdfast::backends::redis {
 
@@ -59,11 +60,11 @@ void Strangers::wait_for(const LockName& name, model::RequestId request) {
   auto keys = server_->dialect().shared_keys(name);
   {
     const std::lock_guard lock(mutex_);
-    auto& requests = waiting_[keys.front()];
+    auto& [requests, is_tracked] = waiting_[keys.front()];
     std::erase_if(requests, [this](auto each) { return !mailbox_->hears(each); });
-    const bool is_tracked = !requests.empty();
+    if (requests.empty()) is_tracked = false;
     if (std::ranges::find(requests, request) == requests.end()) requests.push_back(request);
-    if (is_tracked) return;
+    if (std::exchange(is_tracked, true)) return;
   }
   runtime::spawn(track(std::move(keys)));
 }
@@ -85,11 +86,15 @@ void Strangers::wake_first(const std::string& key) {
     const std::lock_guard lock(mutex_);
     const auto found = waiting_.find(key);
     if (found == waiting_.end()) return;
-    const auto listens = [this](auto each) { return mailbox_->hears(each); };
-    const auto heard = std::ranges::find_if(found->second, listens);
-    if (heard != found->second.end()) first = *heard;
+    auto& [requests, is_tracked] = found->second;
+    std::erase_if(requests, [this](auto each) { return !mailbox_->hears(each); });
     // It was a one-time promise: whoever asks and still finds a stranger is registered again.
-    waiting_.erase(found);
+    is_tracked = false;
+    if (!requests.empty()) {
+      first = requests.front();
+      requests.erase(requests.begin());
+    }
+    if (requests.empty()) waiting_.erase(found);
   }
   if (first) mailbox_->hint(*first);
 }

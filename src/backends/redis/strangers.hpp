@@ -38,8 +38,12 @@ class Strangers : public std::enable_shared_from_this<Strangers> {
   const std::shared_ptr<Server> server_;
   const std::shared_ptr<store::Mailbox> mailbox_;
   std::mutex mutex_;
-  std::uint64_t client_id_ = 0;                                   // guarded by mutex_
-  std::map<std::string, std::vector<model::RequestId>> waiting_;  // by key; guarded by mutex_
+  std::uint64_t client_id_ = 0;  // guarded by mutex_
+  struct Line {
+    std::vector<model::RequestId> requests;
+    bool is_tracked = false;
+  };
+  std::map<std::string, Line> waiting_;  // by key; guarded by mutex_
 };
 
 }  // namespace holdfast::backends::redis

@@ -29,7 +29,7 @@ inline std::string encode(const Scripts& scripts, const LockName& name,
   return encode(scripts, Dialect(), name, command, sending);
 }
 
-// What a script answered. Errors: unavailable, if it is not an answer of ours.
+// What a script answered. Errors: outcome_unknown, if it is not an answer of ours.
 Result<store::Reply> decode(const model::LockCommand& command, const redisReply& reply);
 // Whether a waiter was told that a program without messages of ours is in its way.
 bool is_behind_a_stranger(const redisReply& reply);

@@ -1,12 +1,17 @@
 -- The moves that every command is made of: what time ends, who fits, and who is next. The same as
 -- src/model/queue.cpp, which is the definition.
 
-local function drop_waiters_of(process, caller)
+local function is_callers(caller, id, waiter)
+  return caller and id == caller.id and waiter.converts == caller.converts
+end
+
+-- In one pass for all processes that are gone: there may be as many as waiters.
+local function drop_waiters_of(gone, caller)
+  if not next(gone) then return end
   for _, member in ipairs(waiter_ids()) do
     local id = sub(member, 2)
     local waiter = find_waiter(id)
-    if process_of(waiter.body) == process
-        and not (caller and id == caller.id and waiter.converts == caller.converts) then
+    if gone[process_of(waiter.body)] and not is_callers(caller, id, waiter) then
       remove_waiter(id)
     end
   end
@@ -24,12 +29,13 @@ local function expire()
   end
   local ended = holders(0, now)
   if #ended == 0 then return end
-  local lapsed = {}
+  local lapsed, gone = {}, {}
   for _, member in ipairs(ended) do
     local hold = find_hold(sub(member, 2))
-    if hold.claimed then drop_waiters_of(process_of(hold.body), nil) end
+    if hold.claimed then gone[process_of(hold.body)] = true end
     lapsed[#lapsed + 1] = {id = sub(member, 2), hold = hold}
   end
+  drop_waiters_of(gone, nil)
   for _, entry in ipairs(lapsed) do
     remove_hold(entry.id, entry.hold)
     note('expired', entry.id, entry.hold)
@@ -104,28 +110,37 @@ end
 
 local told = nil
 
+-- Tells the head of a barging lock to try, or gives the head the lock. False if its process cannot
+-- be reached.
+local function serve_or_tell(id, waiter, is_caller)
+  if is_caller or not is_barging() then return serve(id, waiter, is_caller) end
+  if told ~= id and not tell(id, waiter.body, 'h') then return false end
+  told = id
+  return true
+end
+
 -- Serves the head of the queue as far as the lock has room. `caller` is the waiter whose own
 -- command this is. In a barging lock the head is only told to try.
 local function hand_over(caller)
   if waiting == 0 then return end
   drop_upgrade_without_its_hold()
+  local gone = {}
   while waiting > 0 do
     local id, _, waiter = head()
-    local upgrades = waiter.converts ~= NO_REQUEST
-    local replaced = upgrades and waiter.converts .. sub(id, 17) or nil
-    if not fits(sub(id, 17), permits_of(waiter.body), replaced) then return end
-    if count >= MAX_HOLDERS and not upgrades then return end
-    local is_caller = caller and id == caller.id and waiter.converts == caller.converts
-    local reached
-    if is_barging() and not is_caller then
-      reached = told == id or tell(id, waiter.body, 'h')
-      if reached then
-        told = id
-        return
-      end
+    local process, is_caller = process_of(waiter.body), is_callers(caller, id, waiter)
+    if gone[process] and not is_caller then
+      remove_waiter(id)
     else
-      reached = serve(id, waiter, is_caller)
+      local upgrades = waiter.converts ~= NO_REQUEST
+      local replaced = upgrades and waiter.converts .. sub(id, 17) or nil
+      if not fits(sub(id, 17), permits_of(waiter.body), replaced) then break end
+      if count >= MAX_HOLDERS and not upgrades then break end
+      if not serve_or_tell(id, waiter, is_caller) then
+        gone[process] = true
+      elseif told == id then
+        break
+      end
     end
-    if not reached then drop_waiters_of(process_of(waiter.body), caller) end
   end
+  drop_waiters_of(gone, caller)
 end

@@ -122,8 +122,11 @@ local function unfold(value)
   if sub(value, -1) == '+' then
     since, value = tonumber(sub(value, -17, -2)), sub(value, 1, -18)
   end
-  -- A key outlives the millisecond it ends in, and so does its lease.
-  local expires = (math.ceil(now / 1000) + call('PTTL', lock)) * 1000
+  -- A key outlives the millisecond it ends in, and so does its lease. The clock is read after what is
+  -- left: a pause in between must not make the lease shorter.
+  local left = call('PTTL', lock)
+  tick()
+  local expires = (math.ceil(now / 1000) + left) * 1000
   local body = sub(value, nul + 1, -17)
   since = since or expires - ttl_of(body)
   local hold = {claimed = false, fence = tonumber(sub(value, -16)), since = since, body = body}
@@ -133,7 +136,11 @@ end
 
 local function load()
   local value = call('GET', lock)
-  if not value then return true end
+  if not value then
+    -- Whatever is left of it beside its key belongs to nobody.
+    call('DEL', records, order)
+    return true
+  end
   local form = sub(value, 1, 1)
   if form == '1' then
     unfold(value)

@@ -234,7 +234,9 @@ local function force_release(up_to)
   local ousted = 0
   for _, member in ipairs(holders(0, '+inf')) do
     local hold = find_hold(sub(member, 2))
-    if hold.fence <= up_to then
+    -- Strangers have no fence: they are meant if nobody else was seen, or everybody is.
+    local is_meant = hold.fence > 0 or up_to == 0 or up_to > 9e15
+    if is_meant and hold.fence <= up_to then
       remove_hold(sub(member, 2), hold)
       note('forced', sub(member, 2), hold)
       ousted = ousted + 1

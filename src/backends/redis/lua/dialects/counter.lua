@@ -18,7 +18,7 @@ local function theirs()
   local text = call('GET', meta)
   if not value and not text then return nil end
   -- Between their first two commands there is a counter without a text: held, by nobody we know.
-  return {owner = text and owner_of(text) or '', depth = 1,
+  return {owner = text and owner_of(text) or '', depth = 1, value = tonumber(value),
     left = call('PTTL', value and key or meta), leaving = not value}
 end
 
@@ -66,7 +66,9 @@ local function put(held)
     call('PEXPIRE', key, held.left_ms)
     call('PEXPIRE', meta, held.left_ms)
   else
-    call('SET', key, '1', 'PX', held.left_ms)
+    -- Any counter keeps them out. Ours is the fence, so that a new winner's, which begins at 1,
+    -- is not taken for ours before it has written its text.
+    call('SET', key, digits(held.hold.fence), 'PX', held.left_ms)
     call('SET', meta, describe(held.owner, held.hold), 'PX', held.left_ms)
   end
 end

@@ -25,7 +25,11 @@ local function is_foreign()
 end
 
 -- First of all, since this fails if the key is not what the dialect expects.
-local function read() foreign = theirs() end
+-- The clock is read after what is left of the key: a pause in between must not make it shorter.
+local function read()
+  foreign = theirs()
+  tick()
+end
 
 -- A key outlives the millisecond it ends in, and so does its lease.
 local function end_of_key()
@@ -79,6 +83,10 @@ end
 
 local function sync()
   local is_known = foreign and count > 0 and is_theirs(first_owner())
+  -- A counter that began anew beside our text: somebody has won it and not yet said so.
+  if is_known and foreign.value and foreign.value < 1e9 and not is_foreign() then
+    foreign.owner, is_known = '', false
+  end
   if foreign and foreign.leaving then
     -- Nobody but us takes away what is left of ours.
     if is_known and not is_foreign() then

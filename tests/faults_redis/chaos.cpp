@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <csignal>
 #include <cstdio>
 
@@ -36,10 +37,21 @@ class Round {
       if (!crew->start("redis://127.0.0.1:" + std::to_string(port))) return complain("no start");
     }
     const Time end = log_.now() + dice_.between(3000, 6000) * millisecond;
+    // The line goes bad at the same time as the server and the processes, or only they do.
+    const std::uint64_t line_seed = dice_.one_in(4) ? 0 : dice_.seed();
+    std::jthread line([this, end, line_seed] {
+      Dice own(line_seed);
+      while (line_seed != 0 && log_.now() < end) {
+        ++faults_;
+        strike(*proxy_, static_cast<LineFault>(own.between(0, line_faults - 1)), log_, own);
+        std::this_thread::sleep_for(own.time(0us, 300ms));
+      }
+    });
     while (log_.now() < end) {
       trouble();
-      std::this_thread::sleep_for(dice_.time(0us, 300ms));
+      std::this_thread::sleep_for(dice_.time(0us, 400ms));
     }
+    line.join();
     return settle();
   }
 
@@ -53,17 +65,15 @@ class Round {
 
   void trouble() {
     ++faults_;
-    const auto which = dice_.between(0, 19);
-    if (which < 10) {
-      strike(*proxy_, static_cast<LineFault>(dice_.between(0, line_faults - 1)), log_, dice_);
-    } else if (which < 14) {
+    const auto which = dice_.between(0, 9);
+    if (which < 4) {
       test::RawRedis raw(*server_);
       strike(raw, static_cast<ServerFault>(dice_.between(0, server_faults - 1)), log_, dice_);
-    } else if (which < 16) {
+    } else if (which < 6) {
       stop_server();
-    } else if (which < 17) {
+    } else if (which < 7) {
       kill_server();
-    } else if (which < 19) {
+    } else if (which < 9) {
       stop_crew();
     } else if (dice_.one_in(2)) {
       // The first one stays, so that somebody is there to the end.
@@ -111,7 +121,7 @@ class Round {
     }
     const auto left = left_behind(*server_, 4s);
     const auto broken = broken_promises(log_, fmt::format("chaos-{}", seed_));
-    fmt::print("seed {}: {} faults, {} grants, {} losses\n{}{}", seed_, faults_, all.grants,
+    fmt::print("seed {}: {} faults, {} grants, {} losses\n{}{}", seed_, faults_.load(), all.grants,
                all.losses, left, broken);
     return left.empty() && broken.empty() && all.complaints == 0;
   }
@@ -122,7 +132,7 @@ class Round {
   std::vector<std::unique_ptr<Crew>> crews_;
   std::optional<test::RedisServer> server_;
   std::optional<test::FaultProxy> proxy_;
-  int faults_ = 0;
+  std::atomic<int> faults_ = 0;
 };
 
 }  // namespace

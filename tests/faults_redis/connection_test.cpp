@@ -46,6 +46,13 @@ TEST_F(Connections, that_the_server_makes_wait_break_no_promise) {
   EXPECT_GT(end_load(*load).grants, 50U);
 }
 
+TEST_F(Connections,
+       to_a_server_that_an_operator_empties_break_no_promise_but_the_one_about_its_data) {
+  auto load = start_load();
+  strike_for(ServerFault::flush_all, 1s, 200ms);
+  EXPECT_GT(end_load(*load).grants, 50U);
+}
+
 TEST_F(Connections, of_a_holder_that_are_killed_do_not_cost_it_its_lease) {
   Caller caller(must_open(), log, 1);
   auto hold = caller.acquire({.lock = {.name = 1}, .ttl = 600ms});

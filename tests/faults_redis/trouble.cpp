@@ -67,6 +67,10 @@ void strike(test::RawRedis& raw, ServerFault fault, SharedLog& log, Dice& dice) 
     case ServerFault::kill_pubsub: raw.text({"CLIENT", "KILL", "TYPE", "pubsub"}); break;
     case ServerFault::pause: pause("ALL"); break;
     case ServerFault::pause_writes: pause("WRITE"); break;
+    case ServerFault::flush_all:
+      raw.text({"FLUSHALL"});
+      log.add({.what = What::data_lost});
+      break;
   }
 }
 

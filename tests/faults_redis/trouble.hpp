@@ -34,8 +34,9 @@ enum class ServerFault : std::uint8_t {
   kill_pubsub,  // of those for messages
   pause,        // CLIENT PAUSE: everybody waits
   pause_writes,
+  flush_all,  // an operator deletes everything, the counter too
 };
-inline constexpr std::int64_t server_faults = 5;
+inline constexpr std::int64_t server_faults = 6;
 
 void strike(test::RawRedis& raw, ServerFault fault, SharedLog& log, Dice& dice);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faults_redis/trouble.hpp"
 
+#include <stdexcept>
 #include <string>
 #include <thread>
 
@@ -26,6 +27,21 @@ class Noted {
 
 FaultProxy::Delay some_delay(Dice& dice) {
   return std::chrono::duration_cast<FaultProxy::Delay>(dice.time(50ms, 600ms));
+}
+
+// When it happened, by the server's clock: whoever is granted something a moment later is told so
+// before we are.
+Time flush_all(test::RawRedis& raw, const SharedLog& log) {
+  raw.text({"MULTI"});
+  raw.text({"TIME"});
+  raw.text({"FLUSHALL"});
+  const auto replies = raw.call({"EXEC"});
+  if (replies->elements != 2) throw std::runtime_error("the server was not emptied");
+  const redisReply& time = *replies->element[0];
+  const auto at = std::chrono::seconds(std::stoll(time.element[0]->str)) +
+                  Micros(std::stoll(time.element[1]->str));
+  const auto ago = std::chrono::system_clock::now().time_since_epoch() - at;
+  return log.now() - std::chrono::nanoseconds(ago).count();
 }
 
 }  // namespace
@@ -68,8 +84,7 @@ void strike(test::RawRedis& raw, ServerFault fault, SharedLog& log, Dice& dice) 
     case ServerFault::pause: pause("ALL"); break;
     case ServerFault::pause_writes: pause("WRITE"); break;
     case ServerFault::flush_all:
-      raw.text({"FLUSHALL"});
-      log.add({.what = What::data_lost});
+      log.add({.at = flush_all(raw, log), .what = What::data_lost});
       break;
   }
 }

@@ -179,7 +179,7 @@ Attempt::Verdict Attempt::judge(const Notice& notice) {
 }
 
 Task<Notice> Attempt::pause() {
-  const LocalTime until = std::min<LocalTime>(now() + pause_, give_up_at_);
+  const LocalTime until = std::min<LocalTime>(together(now() + pause_, pause_), give_up_at_);
   return listening_ ? listening_->next(until) : sleep_until(alarm_, until);
 }
 

@@ -20,7 +20,9 @@ RenewalPlan::RenewalPlan(Terms terms, LocalTime since, LocalTime valid_until,
 // than half of it.
 void RenewalPlan::plan_next(LocalTime from, Micros after) {
   const LocalTime half_time = from + (valid_until_ - from) / 2;
-  next_renewal_ = wants_renewal() ? std::min<LocalTime>(from + after, half_time) : LocalTime::max();
+  const LocalTime when = std::min<LocalTime>(from + after, half_time);
+  const auto delay = std::chrono::floor<Micros>(when - from);
+  next_renewal_ = wants_renewal() ? together(when, delay) : LocalTime::max();
 }
 
 Micros RenewalPlan::every() const {

@@ -30,9 +30,16 @@ std::optional<LocalTime> usable_at_once(const std::optional<ClockPair>& pair,
 
 Micros lost_margin(Micros ttl) { return std::min<Micros>(ttl / 10, 50ms); }
 
+LocalTime together(LocalTime when, Micros interval) {
+  if (interval < 1s) return when;
+  const LocalTime::duration grid = std::min<Micros>(interval / 64, 100ms);
+  return when - when.time_since_epoch() % grid;
+}
+
 Micros backstop(const model::Queued& queued, std::uint64_t random) {
-  // 0.8 s to 1.2 s.
-  const Micros regular = 800ms + Micros(random % 400'000);
+  // 0.8 s to 1.2 s near the head, 4 s to 6 s in the crowd behind it.
+  const Micros regular = queued.ahead < near_the_head ? 800ms + Micros(random % 400'000)
+                                                      : 4s + Micros(random % 2'000'000);
   const Micros when_room_may_come = queued.retry_after + 1ms + 20ms * queued.ahead;
   return std::min(regular, when_room_may_come);
 }

@@ -38,6 +38,14 @@ std::optional<LocalTime> usable_at_once(const std::optional<ClockPair>& pair,
 // while the lock is surely still ours.
 Micros lost_margin(Micros ttl);
 
+// A little earlier, so that what many leases or waiters do at about the same time leaves in one
+// write. `interval` is how often it is done: nothing moves by more than a sixty-fourth of it.
+LocalTime together(LocalTime when, Micros interval);
+
+// Those behind so many others ask again less often: a thousand sleepers should cost next to nothing,
+// and whatever goes wrong is noticed by those before them.
+inline constexpr std::uint32_t near_the_head = 16;
+
 // When a waiter asks again without having been told anything. `random` spreads the waiters.
 Micros backstop(const model::Queued& queued, std::uint64_t random);
 

@@ -9,9 +9,9 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <optional>
 #include <random>
+#include <string>
 #include <string_view>
 
 namespace {
@@ -24,9 +24,9 @@ constexpr const char* help =
     "what happened; --seed N begins with that one. A round that breaks a promise prints it, and\n"
     "the file of its history for tools/check_history; then the exit code is 1.\n";
 
-std::optional<std::uint64_t> number(std::string_view text) {
-  if (text.empty() || text.find_first_not_of("0123456789") != std::string_view::npos) return {};
-  return std::strtoull(text.data(), nullptr, 10);
+std::optional<std::uint64_t> number(const std::string& text) {
+  if (text.empty() || text.find_first_not_of("0123456789") != std::string::npos) return {};
+  return std::strtoull(text.c_str(), nullptr, 10);
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ TEST_F(Connections, of_a_holder_that_are_killed_do_not_cost_it_its_lease) {
 }
 
 class BadLine : public FaultsTest, public testing::WithParamInterface<LineFault> {
- protected:
+ public:
   test::FaultProxy proxy{server.port()};
   std::string url() const { return "redis://127.0.0.1:" + std::to_string(proxy.port()); }
 };

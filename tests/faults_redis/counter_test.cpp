@@ -26,6 +26,8 @@ class Counter : public FaultsTest {
       return event.what == What::wrote && event.accepted;
     });
   }
+
+ public:
   std::vector<std::unique_ptr<Crew>> crews;
 };
 

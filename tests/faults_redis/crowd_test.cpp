@@ -73,6 +73,7 @@ class Crowd : public FaultsTest {
     return told_places.size();
   }
 
+ public:
   Puppet holder;
   std::vector<Caller> callers;
   std::set<OpId> told_places;  // whose places are written down
@@ -89,6 +90,7 @@ TEST_F(Crowd, that_comes_and_goes_is_served_in_order_and_everybody_ends_in_time)
   Ends ends;
   const auto before = commands_sent(raw);
   std::vector<std::thread> threads;
+  threads.reserve(size);
   for (unsigned i = 0; i < size; ++i) {
     const Micros wait = dice.one_in(4) ? dice.time(1ms, 300ms) : dice.time(300ms, 3s);
     const auto stop = dice.one_in(4) ? canceller.after(dice.time(0us, 500ms)) : std::stop_token();
@@ -128,6 +130,7 @@ TEST_F(Crowd, behind_a_holder_that_was_killed_is_quiet_and_served_when_the_lease
   ASSERT_TRUE(holder.hears_good());
   Ends ends;
   std::vector<std::thread> threads;
+  threads.reserve(size);
   for (unsigned i = 0; i < size; ++i) {
     threads.emplace_back([this, i, &ends] { wait_once(callers[i % clients], 10s, {}, ends); });
   }

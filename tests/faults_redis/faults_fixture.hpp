@@ -65,6 +65,8 @@ class FaultsTest : public testing::Test {
   // Until it is so; false if it never came to be.
   static bool eventually(const std::function<bool()>& condition, Micros patience);
 
+  // For the tests, which name them often.
+ public:
   SharedLog log;
   test::RedisServer server;
   const std::uint64_t seed = choose_seed();

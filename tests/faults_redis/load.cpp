@@ -132,9 +132,10 @@ void Load::once(Caller& caller, Dice& dice, Totals& mine) {
   if (dice.one_in(8)) return caller.drop(std::move(*held));
   const auto letting_go = Clock::now();
   const auto lost_until_then = stalls_.lost();
-  (void)caller.release(*held);
+  const auto released = caller.release(*held);
   if (const auto took = since(letting_go) - (stalls_.lost() - lost_until_then); took > to_release) {
-    mine.complaints.push_back(fmt::format("a release took {} ms", took / 1ms));
+    mine.complaints.push_back(fmt::format("a release took {} ms, and {}", took / 1ms,
+                                          released ? "worked" : released.error().message));
   }
 }
 

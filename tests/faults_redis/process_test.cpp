@@ -48,6 +48,7 @@ class Process : public FaultsTest {
     EXPECT_TRUE(puppet.hears_good());
   }
 
+ public:
   std::vector<std::unique_ptr<Puppet>> puppets;
   std::optional<Client> looker;
 };
@@ -167,8 +168,10 @@ TEST_F(Process, killed_while_it_holds_keeps_the_lock_for_its_ttl_and_no_longer) 
 
 TEST_F(Process, killed_at_any_moment_of_opening_and_asking_blocks_nobody_for_long) {
   // All of them are forked while there are no threads.
+  constexpr ProcessId many = 12;
   std::vector<std::unique_ptr<Puppet>> victims;
-  for (ProcessId i = 0; i < 12; ++i) victims.push_back(std::make_unique<Puppet>(log, i + 100));
+  victims.reserve(many);
+  for (ProcessId i = 0; i < many; ++i) victims.push_back(std::make_unique<Puppet>(log, i + 100));
   Caller caller(must_open(), log, 1);
   for (const auto& victim : victims) {
     victim->open(server.url());

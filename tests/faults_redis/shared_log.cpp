@@ -47,6 +47,18 @@ class Locked {
   pthread_mutex_t& mutex_;
 };
 
+// Those of the same time keep their order.
+void sort_by_time(std::vector<Event>& events) {
+  std::vector<std::pair<Time, std::size_t>> order;
+  order.reserve(events.size());
+  for (std::size_t i = 0; i < events.size(); ++i) order.emplace_back(events[i].at, i);
+  std::ranges::sort(order);
+  std::vector<Event> sorted;
+  sorted.reserve(events.size());
+  for (const auto& [at, index] : order) sorted.push_back(events[index]);
+  events = std::move(sorted);
+}
+
 }  // namespace
 
 struct SharedLog::Shared {
@@ -150,7 +162,7 @@ history::History SharedLog::history() const {
     const Slot<Event>& slot = shared_->events[i];
     if (slot.is_written.load(std::memory_order_acquire)) all.events.push_back(slot.what);
   }
-  std::ranges::stable_sort(all.events, {}, &Event::at);
+  sort_by_time(all.events);
   return all;
 }
 

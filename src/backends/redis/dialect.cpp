@@ -103,11 +103,15 @@ std::string Dialect::shared_key(const LockName& name) const {
 
 std::string Dialect::state_key(const LockName& name) const {
   std::string key;
-  if (is_native()) {
-    key.reserve(native_before.size() + name.str().size() + 3);
-    return key.append(native_before).append(name.str()).append(native_after);
-  }
-  return key.append(state_before).append(shared_key(name)).append(state_after);
+  append_state_key(key, name);
+  return key;
+}
+
+void Dialect::append_state_key(std::string& out, const LockName& name) const {
+  if (is_native())
+    out.append(native_before).append(name.str()).append(native_after);
+  else
+    out.append(state_before).append(shared_key(name)).append(state_after);
 }
 
 std::optional<LockName> Dialect::name_of_state_key(std::string_view key) const {

@@ -41,6 +41,7 @@ class Dialect {
 
   // The key of the state. In a dialect it lies beside the key that is shared.
   std::string state_key(const LockName& name) const;
+  void append_state_key(std::string& out, const LockName& name) const;
   std::optional<LockName> name_of_state_key(std::string_view key) const;
   // The keys of other programs, none in Holdfast's own layout.
   std::vector<std::string> shared_keys(const LockName& name) const;

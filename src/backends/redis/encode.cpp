@@ -17,69 +17,70 @@ std::uint64_t to_ms(Micros time) {
   return static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::milliseconds>(time).count());
 }
 
-// Up to four arguments; the last ones may be missing.
+// What a command says besides its keys. The texts keep their room from one command of this thread to
+// the next: encoding is most of what a client does under load.
 struct Arguments {
-  std::array<std::string, 3> texts;
-  std::size_t count = 0;
-  void add(std::string text) { texts[count++] = std::move(text); }
+  std::string record;
+  std::string time;
+  std::string options;
+  std::size_t count = 0;  // the last ones may be missing
+
+  void clear() {
+    record.clear();
+    time.clear();
+    options.clear();
+  }
+  const std::string& operator[](std::size_t at) const {
+    return at == 0 ? record : at == 1 ? time : options;
+  }
 };
 
-std::string identity(const OwnerId& owner, model::RequestId request, std::size_t more_bytes = 0) {
-  std::string out;
-  out.reserve(18 + owner.view().size() + more_bytes);
+void append_identity(std::string& out, const OwnerId& owner, model::RequestId request) {
   out += lone_form;
   append_hex(out, std::to_underlying(request));
   out.append(owner.view()).push_back('\0');
-  return out;
 }
 
 // Resync, wait, place, claim, converts, known.
-std::string options_of(const model::Acquire& acquire, bool resync) {
-  std::string out;
-  out.reserve(78);
+void append_options(std::string& out, const model::Acquire& acquire, bool resync) {
   out += resync ? '1' : '0';
   out += acquire.wait ? '1' : '0';
   append_digits(out, acquire.place, 20);
   append_digits(out, static_cast<std::uint64_t>(acquire.claim.count()), 20);
   append_hex(out, std::to_underlying(acquire.converts));
   append_digits(out, acquire.known, 20);
-  return out;
 }
 
-Arguments arguments(const model::LockSpec& spec, const model::Acquire& acquire, bool resync) {
-  std::string record = identity(acquire.owner, acquire.request, 256);
-  append_metadata(record, acquire.metadata);
-  append_tail(record, {spec, acquire.permits, acquire.process, acquire.ttl, nullptr});
-  Arguments out;
-  out.add(std::move(record));
-  out.add(std::to_string(to_ms(acquire.ttl)));
+void write(Arguments& out, const model::LockSpec& spec, const model::Acquire& acquire,
+           bool resync) {
+  append_identity(out.record, acquire.owner, acquire.request);
+  append_metadata(out.record, acquire.metadata);
+  append_tail(out.record, {spec, acquire.permits, acquire.process, acquire.ttl, nullptr});
+  append_digits(out.time, to_ms(acquire.ttl), 1);
   const bool plain_try = !acquire.wait && acquire.converts == model::RequestId::any;
-  if (resync || !plain_try) out.add(options_of(acquire, resync));
-  return out;
+  out.count = resync || !plain_try ? 3 : 2;
+  if (out.count == 3) append_options(out.options, acquire, resync);
 }
 
-Arguments arguments(const model::LockSpec&, const model::Renew& renew, bool) {
-  Arguments out;
-  out.add(identity(renew.owner, renew.request));
-  out.add(std::to_string(to_ms(renew.ttl)));
-  out.add(std::to_string(renew.ttl.count()));
-  return out;
+void write(Arguments& out, const model::LockSpec&, const model::Renew& renew, bool) {
+  append_identity(out.record, renew.owner, renew.request);
+  append_digits(out.time, to_ms(renew.ttl), 1);
+  append_digits(out.options, static_cast<std::uint64_t>(renew.ttl.count()), 1);
+  out.count = 3;
 }
 
-Arguments arguments(const model::LockSpec&, const model::Release& release, bool) {
-  Arguments out;
-  out.add(identity(release.owner, release.request));
-  if (release.only_unconfirmed) out.add("1");
-  return out;
+void write(Arguments& out, const model::LockSpec&, const model::Release& release, bool) {
+  append_identity(out.record, release.owner, release.request);
+  out.count = release.only_unconfirmed ? 2 : 1;
+  if (release.only_unconfirmed) out.time = "1";
 }
 
-Arguments arguments(const model::LockSpec&, const model::ForceRelease& force, bool) {
-  Arguments out;
-  out.add(std::to_string(force.up_to));
-  return out;
+void write(Arguments& out, const model::LockSpec&, const model::ForceRelease& force, bool) {
+  append_digits(out.record, force.up_to, 1);
+  out.count = 1;
 }
 
-Arguments arguments(const model::LockSpec&, const model::Inspect&, bool) { return {}; }
+void write(Arguments& out, const model::LockSpec&, const model::Inspect&, bool) { out.count = 0; }
 
 Script script_of(const model::LockCommand& command) {
   constexpr std::array by_verb{Script::acquire, Script::renew, Script::release, Script::inspect,
@@ -91,22 +92,32 @@ Script script_of(const model::LockCommand& command) {
 
 std::string encode(const Scripts& scripts, const Dialect& dialect, const LockName& name,
                    const model::LockCommand& command, Sending sending) {
-  const Scripts::Source& source = scripts[script_of(command)];
-  const auto values = std::visit(
-      [&](const auto& verb) { return arguments(command.spec, verb, sending.resync); },
-      command.verb);
-  const std::string key = dialect.state_key(name);
+  thread_local Arguments values;
+  thread_local std::string key;
+  values.clear();
+  std::visit([&](const auto& verb) { write(values, command.spec, verb, sending.resync); },
+             command.verb);
   const auto shared = dialect.shared_keys(name);
   const std::size_t key_count = 4 + shared.size() + (scripts.audited() ? 1 : 0);
+  const Scripts::Source& source = scripts[script_of(command)];
+  constexpr std::size_t around = 256;  // the words and numbers between the texts
   net::resp::Command out(3 + key_count + values.count,
-                         sending.by_text ? source.text.size() + 1024 : 1024);
+                         (sending.by_text ? source.text.size() : source.sha1.size()) +
+                             4 * (name.str().size() + 16) + values.record.size() + around);
   out.add(sending.by_text ? "EVAL" : "EVALSHA");
   out.add(sending.by_text ? source.text : source.sha1);
   out.add(key_count);
-  out.add(key).add(key + ":r").add(key + ":z").add(counter_key);
+  key.clear();
+  dialect.append_state_key(key, name);
+  const std::size_t bare = key.size();
+  const auto beside = [&](std::string_view suffix) -> std::string_view {
+    key.resize(bare);
+    return key.append(suffix);
+  };
+  out.add(key).add(beside(":r")).add(beside(":z")).add(counter_key);
   for (const auto& each : shared) out.add(each);
-  if (scripts.audited()) out.add(key + ":log");
-  for (std::size_t i = 0; i < values.count; ++i) out.add(values.texts[i]);
+  if (scripts.audited()) out.add(beside(":log"));
+  for (std::size_t i = 0; i < values.count; ++i) out.add(values[i]);
   return std::move(out).take();
 }
 

@@ -28,6 +28,9 @@ class Attempt {
         wanted_(std::move(wanted)),
         stop_(std::move(stop)),
         give_up_at_(waits() ? now() + wanted_.wait : LocalTime{}) {}
+  Attempt(const Attempt&) = delete;
+  Attempt& operator=(const Attempt&) = delete;
+  ~Attempt() { leave_line(); }
 
   // Either ends the attempt (a value) or leaves it to the next round (nothing).
   using Verdict = std::optional<Result<Won>>;
@@ -36,6 +39,7 @@ class Attempt {
   Task<Result<Reply>> ask();
   Verdict judge(const Result<Reply>& reply);
   Task<Notice> pause();
+  bool moved_up(const Notice& notice);
   Verdict judge(const Notice& notice);
   Task<Result<Won>> give_up(Error error);
 
@@ -50,6 +54,8 @@ class Attempt {
   LocalTime now() const { return core_->runtime().now(); }
   Verdict judge(const model::LockOutcome& outcome);
   Verdict judge(const Error& error);
+  void stand_in_line(const model::Queued& queued);
+  void leave_line();
 
   const std::shared_ptr<Core> core_;
   const Wanted wanted_;
@@ -65,6 +71,7 @@ class Attempt {
   std::optional<model::Queued> queued_;
   std::optional<ClockPair> pair_;
   Micros pause_{};
+  bool stands_behind_ = false;  // another waiter of this client
   unsigned failures_ = 0;
   unsigned refusals_ = 0;
 };
@@ -136,8 +143,7 @@ Attempt::Verdict Attempt::judge(const model::LockOutcome& outcome) {
   }
   if (const auto* queued = std::get_if<model::Queued>(&outcome)) {
     may_be_in_store_ = true;
-    queued_ = *queued;
-    pause_ = backstop(*queued, core_->runtime().random());
+    stand_in_line(*queued);
     return std::nullopt;
   }
   if (const auto* busy = std::get_if<model::Busy>(&outcome)) {
@@ -176,6 +182,31 @@ Attempt::Verdict Attempt::judge(const Notice& notice) {
   }
   if (now() < give_up_at_) return std::nullopt;
   return fail(Errc::timed_out, explain_timeout(wanted_.name, wanted_.wait));
+}
+
+void Attempt::stand_in_line(const model::Queued& queued) {
+  if (queued_ && queued_->place != queued.place) leave_line();
+  queued_ = queued;
+  core_->lines().join(wanted_.name, queued.place, listening_);
+  stands_behind_ = !core_->lines().is_first(wanted_.name, queued.place);
+  pause_ = backstop(queued, core_->runtime().random(), !stands_behind_);
+}
+
+void Attempt::leave_line() {
+  if (!queued_) return;
+  auto next = core_->lines().leave(wanted_.name, queued_->place);
+  if (!next) return;
+  core_->runtime().post([next = std::move(next)] { next->poke(); });
+}
+
+// Poked without having been cancelled: it became the first of its line, and asks more often now.
+bool Attempt::moved_up(const Notice& notice) {
+  if (notice.reason != Notice::Reason::poked || !stands_behind_ || now() >= give_up_at_) {
+    return false;
+  }
+  stands_behind_ = false;
+  pause_ = std::min(pause_, often(core_->runtime().random()));
+  return true;
 }
 
 Task<Notice> Attempt::pause() {
@@ -249,7 +280,11 @@ Task<Result<Won>> acquire(std::shared_ptr<Core> core, Wanted wanted, std::stop_t
     verdict = attempt.judge(reply);
     if (verdict || attempt.is_cancelled()) break;
     auto pausing = attempt.pause();
-    const Notice notice = co_await std::move(pausing);
+    Notice notice = co_await std::move(pausing);
+    while (!attempt.is_cancelled() && attempt.moved_up(notice)) {
+      auto again = attempt.pause();
+      notice = co_await std::move(again);
+    }
     verdict = attempt.judge(notice);
     if (verdict) break;
   }

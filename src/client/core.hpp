@@ -3,6 +3,7 @@
 
 #include <holdfast/options.hpp>
 
+#include "client/lines.hpp"
 #include "runtime/runtime.hpp"
 #include "store/store.hpp"
 
@@ -50,6 +51,8 @@ class Core {
   // The store may no longer know what it granted: every lease asks.
   void confirm_leases();
 
+  Lines& lines() { return lines_; }
+
   // Locks that could not be given back in time; each was logged.
   std::atomic<std::uint64_t> unreleased{0};
   std::atomic<std::uint64_t> lost{0};
@@ -60,6 +63,7 @@ class Core {
   const std::shared_ptr<runtime::Runtime> runtime_;
   const std::shared_ptr<const ProcessInfo> process_;
   const std::uint32_t generation_;
+  Lines lines_;
 
   std::mutex mutex_;
   // By file and line: most programs lock at a handful of places. Guarded by mutex_.

@@ -36,10 +36,10 @@ LocalTime together(LocalTime when, Micros interval) {
   return when - when.time_since_epoch() % grid;
 }
 
-Micros backstop(const model::Queued& queued, std::uint64_t random) {
-  // 0.8 s to 1.2 s near the head, 4 s to 6 s in the crowd behind it.
-  const Micros regular = queued.ahead < near_the_head ? 800ms + Micros(random % 400'000)
-                                                      : 4s + Micros(random % 2'000'000);
+Micros often(std::uint64_t random) { return 800ms + Micros(random % 400'000); }
+
+Micros backstop(const model::Queued& queued, std::uint64_t random, bool is_first) {
+  const Micros regular = is_first ? often(random) : 4s + Micros(random % 2'000'000);
   const Micros when_room_may_come = queued.retry_after + 1ms + 20ms * queued.ahead;
   return std::min(regular, when_room_may_come);
 }

@@ -210,7 +210,12 @@ bool Attempt::moved_up(const Notice& notice) {
 }
 
 Task<Notice> Attempt::pause() {
-  const LocalTime until = std::min<LocalTime>(together(now() + pause_, pause_), give_up_at_);
+  const LocalTime due = now() + pause_;
+  // The crowd asks on the second, all at once: one write, and one wake-up of the server.
+  const LocalTime when = stands_behind_ && pause_ > std::chrono::seconds(2)
+                             ? std::chrono::floor<std::chrono::seconds>(due)
+                             : together(due, pause_);
+  const LocalTime until = std::min<LocalTime>(when, give_up_at_);
   return listening_ ? listening_->next(until) : sleep_until(alarm_, until);
 }
 

@@ -71,8 +71,9 @@ void write(Arguments& out, const model::LockSpec&, const model::Renew& renew, bo
 
 void write(Arguments& out, const model::LockSpec&, const model::Release& release, bool) {
   append_identity(out.record, release.owner, release.request);
-  out.count = release.only_unconfirmed ? 2 : 1;
-  if (release.only_unconfirmed) out.time = "1";
+  append_digits(out.time, out.record.size() - 1, 1);  // the last byte of it in the lock's value
+  out.count = release.only_unconfirmed ? 3 : 2;
+  if (release.only_unconfirmed) out.options = "1";
 }
 
 void write(Arguments& out, const model::LockSpec&, const model::ForceRelease& force, bool) {

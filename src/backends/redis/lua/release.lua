@@ -1,1 +1,1 @@
-return step(release, sub(ARGV[1], 2, -2), ARGV[2] == '1')
+return step(release, sub(ARGV[1], 2, -2), ARGV[3] == '1')

@@ -1,6 +1,7 @@
 -- A mutex that is given to the next in line, or to nobody: the other half of contention.
-if not ARGV[2] and (string.sub(held, 1, 3) == '210' or string.sub(held, 1, 3) == '211') then
+if not ARGV[3] and (string.sub(held, 1, 3) == '210' or string.sub(held, 1, 3) == '211') then
   local call, sub = redis.call, string.sub
+  held = call('GET', KEYS[1])
   local id = sub(ARGV[1], 2, -2)
   local time = call('TIME')
   local now = time[1] * 1000000 + time[2]

@@ -1,6 +1,7 @@
-local held = redis.call('GET', KEYS[1])
-if not held then return 5 end
-if string.find(held, ARGV[1], 1, true) == 1 and not ARGV[2] then
+-- Only as much of the value as tells whose it is: the metadata may be long.
+local held = redis.call('GETRANGE', KEYS[1], 0, ARGV[2])
+if held == ARGV[1] and not ARGV[3] then
   redis.call('DEL', KEYS[1])
   return 4
 end
+if held == '' then return 5 end

@@ -298,6 +298,7 @@ LockOutcome step(LockState& state, const LockCommand& command, World& world) {
       command.verb);
   // Whatever the command was: a lock that is free for the head of its queue is handed over.
   hand_over(state, world, nullptr);
+  if (state.idle()) state.queue_expires = {};
   assert(!violated_invariant(state, world.now()));
   return outcome;
 }

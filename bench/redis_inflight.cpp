@@ -101,7 +101,7 @@ std::vector<std::string> futile_release() {
   const std::string& sha = scripts[backends::redis::Script::release].sha1;
   const std::string key = "hf:{nobody}";
   const std::string owner(49, '1');
-  return {"EVALSHA", sha, "4", key, key + ":r", key + ":z", "hf:fence", owner};
+  return {"EVALSHA", sha, "4", key, key + ":r", key + ":z", "hf:fence", owner, "48"};
 }
 
 constexpr std::size_t futile_count = 1000 * in_flight;

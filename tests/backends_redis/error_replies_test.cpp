@@ -64,8 +64,9 @@ TEST_F(RedisErrors, a_full_server_refuses_new_locks_and_still_renews_and_release
 TEST_F(RedisErrors, a_busy_server_is_asked_again_until_it_answers) {
   std::thread script([this] {
     RawRedis other(server);
-    other.call({"EVAL", "local t = redis.call('TIME') local e = t[1] * 1000 + t[2] / 1000 + 200 "
-                        "repeat t = redis.call('TIME') until t[1] * 1000 + t[2] / 1000 > e",
+    other.call({"EVAL",
+                "local t = redis.call('TIME') local e = t[1] * 1000 + t[2] / 1000 + 200 "
+                "repeat t = redis.call('TIME') until t[1] * 1000 + t[2] / 1000 > e",
                 "0"});
   });
   std::this_thread::sleep_for(60ms);

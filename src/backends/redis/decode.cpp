@@ -17,7 +17,14 @@ using model::StoreTime;
 using net::resp::text_of;
 
 enum class Code : std::uint8_t {
-  granted = 1, busy, queued, released, not_held, not_owner, forced, refused
+  granted = 1,
+  busy,
+  queued,
+  released,
+  not_held,
+  not_owner,
+  forced,
+  refused
 };
 
 std::unexpected<Error> nonsense(std::string_view what) {
@@ -153,8 +160,7 @@ Result<void> add_member(model::LockState& state, const Place& member, std::strin
   }
   auto waiter = parse_waiter(id, record);
   if (!waiter) return nonsense("a waiter's record");
-  state.queue.emplace(static_cast<std::uint64_t>(member.score - waiters_below),
-                      std::move(*waiter));
+  state.queue.emplace(static_cast<std::uint64_t>(member.score - waiters_below), std::move(*waiter));
   return {};
 }
 
@@ -165,8 +171,8 @@ Result<void> decode_company(const Elements& reply, std::string_view value,
   const auto body = parse_body(spec_text + std::string(tail_bytes - 12, '0'));
   if (value.size() != value_bytes || !body || reply.size() < 5) return nonsense("its state");
   state.spec = body->spec;
-  state.queue_expires = StoreTime(
-      Micros(static_cast<std::int64_t>(parse_digits(value.substr(29)).value_or(0))));
+  state.queue_expires =
+      StoreTime(Micros(static_cast<std::int64_t>(parse_digits(value.substr(29)).value_or(0))));
   const Elements order(reply[3]);
   const Elements fields(reply[4]);
   std::map<std::string_view, std::string_view> records;
@@ -228,7 +234,8 @@ void follow_ttl(const SharedKey& key, decltype(model::LockState::holds)& holds) 
 // In a dialect the shared key has the last word: what is there holds the lock, whoever that is.
 void believe(const SharedKey& key, Snapshot& seen) {
   auto& holds = seen.state.holds;
-  const bool known = !holds.empty() && !key.owner.empty() && holds.front().owner.view() == key.owner;
+  const bool known =
+      !holds.empty() && !key.owner.empty() && holds.front().owner.view() == key.owner;
   if (known) return follow_ttl(key, holds);
   holds.clear();
   auto stranger = OwnerId::make(key.owner);
@@ -244,7 +251,8 @@ void believe(const SharedKey& key, Snapshot& seen) {
 
 bool is_behind_a_stranger(const redisReply& reply) {
   const Elements elements(reply);
-  return elements.size() == 6 && Code{static_cast<std::uint8_t>(elements.number(1))} == Code::queued &&
+  return elements.size() == 6 &&
+         Code{static_cast<std::uint8_t>(elements.number(1))} == Code::queued &&
          elements.number(5) == 1;
 }
 

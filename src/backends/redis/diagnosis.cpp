@@ -30,9 +30,7 @@ constexpr std::size_t max_immortals_shown = 10;
 
 store::Request probe(const LockName& name, model::LockSpec spec, LocalTime deadline,
                      decltype(model::LockCommand::verb) verb) {
-  return {.name = name,
-          .command = model::LockCommand{spec, std::move(verb)},
-          .deadline = deadline};
+  return {.name = name, .command = model::LockCommand{spec, std::move(verb)}, .deadline = deadline};
 }
 
 // "" if the server does not say.
@@ -69,8 +67,8 @@ void judge_info(std::string_view info, const std::string& peer, Findings& found)
     found.push_back(fmt::format("{}: is a replica; locks need the master", peer));
   }
   if (const auto version = info_field(info, "redis_version"); is_older(version)) {
-    found.push_back(fmt::format("{}: is Redis {}; Holdfast is tested with 6.2 and newer", peer,
-                                version));
+    found.push_back(
+        fmt::format("{}: is Redis {}; Holdfast is tested with 6.2 and newer", peer, version));
   }
 }
 
@@ -78,9 +76,9 @@ void judge_persistence(std::string_view info, std::string_view appendfsync, std:
                        const std::string& peer, Findings& found) {
   const auto aof = info_field(info, "aof_enabled");
   if (aof == "0") {
-    found.push_back(fmt::format(
-        "{}: has no append-only file{}: a restart forgets locks that are held", peer,
-        save.empty() ? " and no snapshots" : ", only snapshots"));
+    found.push_back(
+        fmt::format("{}: has no append-only file{}: a restart forgets locks that are held", peer,
+                    save.empty() ? " and no snapshots" : ", only snapshots"));
   } else if (aof == "1" && !appendfsync.empty() && appendfsync != "always") {
     found.push_back(fmt::format(
         "{}: appendfsync is {}: a crash of the machine forgets the locks of the last second", peer,
@@ -98,14 +96,14 @@ Task<bool> judge_clock(std::shared_ptr<Server> server, LocalTime deadline, Findi
   if (std::llabs(theirs - ours) > far_apart_us) {
     found->push_back(fmt::format(
         "{}: its clock is {} s {} ours; leases do not mind, but fences after a failover may",
-        server->peer(), std::llabs(theirs - ours) / 1'000'000, theirs > ours ? "ahead of" : "behind"));
+        server->peer(), std::llabs(theirs - ours) / 1'000'000,
+        theirs > ours ? "ahead of" : "behind"));
   }
   co_return true;
 }
 
 // A counter whose EXPIRE never came holds its lock for ever.
-Task<bool> look_for_immortals(std::shared_ptr<Server> server, LocalTime deadline,
-                              Findings* found) {
+Task<bool> look_for_immortals(std::shared_ptr<Server> server, LocalTime deadline, Findings* found) {
   std::string cursor = "0";
   std::size_t shown = 0;
   for (int scans = 0; scans < max_scans && shown < max_immortals_shown; ++scans) {
@@ -124,9 +122,10 @@ Task<bool> look_for_immortals(std::shared_ptr<Server> server, LocalTime deadline
       const Result<net::resp::Reply> left = co_await std::move(asking);
       if (!left || (*left)->integer != -1) continue;
       ++shown;
-      found->push_back(fmt::format("{}: '{}' has no ttl and holds its lock for ever; if its owner "
-                                   "is gone, free it with: redis-cli DEL '{}'",
-                                   server->peer(), key, key));
+      found->push_back(
+          fmt::format("{}: '{}' has no ttl and holds its lock for ever; if its owner "
+                      "is gone, free it with: redis-cli DEL '{}'",
+                      server->peer(), key, key));
     }
     if (cursor == "0") break;
   }
@@ -154,8 +153,8 @@ Task<Result<void>> probe_rights(std::shared_ptr<Server> server, std::string chan
     const Result<store::Reply> taken = co_await std::move(taking);
     if (!taken) co_return std::unexpected(taken.error());
   }
-  auto giving = server->apply(
-      probe(name, spec, deadline, model::Release{owner, model::RequestId::any}));
+  auto giving =
+      server->apply(probe(name, spec, deadline, model::Release{owner, model::RequestId::any}));
   const Result<store::Reply> given = co_await std::move(giving);
   if (!given) co_return std::unexpected(given.error());
   auto telling = server->ask(command("PUBLISH", channel, ""), deadline);

@@ -71,19 +71,20 @@ Result<Dialect> Dialect::make(std::string_view dialect, std::string_view profile
                               std::string_view key) {
   if (dialect == "native" || (dialect.empty() && profile.empty())) {
     if (profile.empty() && key.empty()) return Dialect();
-    return fail(Errc::bad_input,
-                "store: options 'profile', 'prefix' and 'template' need a dialect of other programs");
+    return fail(
+        Errc::bad_input,
+        "store: options 'profile', 'prefix' and 'template' need a dialect of other programs");
   }
   const auto* const found = std::ranges::find_if(profiles, [&](const Profile& known) {
     return (dialect.empty() || known.dialect == dialect) &&
            (profile.empty() || known.name == profile);
   });
   if (found == std::end(profiles)) {
-    return fail(Errc::bad_input,
-                fmt::format("store: no profile '{}' of dialect '{}'; dialects are native, {}; "
-                            "profiles are {}",
-                            profile, dialect, names_of(&Profile::dialect),
-                            names_of(&Profile::name)));
+    return fail(
+        Errc::bad_input,
+        fmt::format("store: no profile '{}' of dialect '{}'; dialects are native, {}; "
+                    "profiles are {}",
+                    profile, dialect, names_of(&Profile::dialect), names_of(&Profile::name)));
   }
   Dialect out;
   out.profile_ = *found;

@@ -17,8 +17,8 @@ std::uint64_t to_ms(Micros time) {
   return static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::milliseconds>(time).count());
 }
 
-// What a command says besides its keys. The texts keep their room from one command of this thread to
-// the next: encoding is most of what a client does under load.
+// What a command says besides its keys. The texts keep their room from one command of this thread
+// to the next: encoding is most of what a client does under load.
 struct Arguments {
   std::string record;
   std::string time;

@@ -40,10 +40,10 @@ LockEvent event_from(const redisReply& entry) {
 Task<Result<std::vector<LockEvent>>> read_history(std::shared_ptr<Server> server, LockName name,
                                                   std::uint32_t limit,
                                                   runtime::LocalTime deadline) {
-  auto asking = server->ask(
-      net::resp::command("XREVRANGE", server->dialect().state_key(name) + ":log", "+", "-", "COUNT",
-                         std::to_string(limit)),
-      deadline);
+  auto asking =
+      server->ask(net::resp::command("XREVRANGE", server->dialect().state_key(name) + ":log", "+",
+                                     "-", "COUNT", std::to_string(limit)),
+                  deadline);
   const Result<net::resp::Reply> reply = co_await std::move(asking);
   if (!reply) co_return std::unexpected(reply.error());
   std::vector<LockEvent> events;

@@ -7,7 +7,6 @@ namespace holdfast::backends::redis {
 
 // The stream beside a lock, the newest event first.
 Task<Result<std::vector<LockEvent>>> read_history(std::shared_ptr<Server> server, LockName name,
-                                                  std::uint32_t limit,
-                                                  runtime::LocalTime deadline);
+                                                  std::uint32_t limit, runtime::LocalTime deadline);
 
 }  // namespace holdfast::backends::redis

@@ -50,17 +50,18 @@ std::optional<Batch> read_batch(const redisReply& reply, const Dialect& dialect)
   Batch batch{.next = *next, .names = {}};
   const redisReply& keys = *reply.element[1];
   for (std::size_t i = 0; i < keys.elements; ++i) {
-    if (auto name = dialect.name_of_scanned(text_of(*keys.element[i]))) batch.names.insert(name->str());
+    if (auto name = dialect.name_of_scanned(text_of(*keys.element[i])))
+      batch.names.insert(name->str());
   }
   return batch;
 }
 
 Task<Result<Batch>> scan(std::shared_ptr<Server> server, std::uint64_t from, std::string pattern,
                          runtime::LocalTime deadline) {
-  auto asking = server->ask(command("SCAN", std::to_string(from), "MATCH", pattern, "COUNT",
-                                    std::to_string(scan_count), "TYPE",
-                                    server->dialect().scan_type()),
-                            deadline);
+  auto asking =
+      server->ask(command("SCAN", std::to_string(from), "MATCH", pattern, "COUNT",
+                          std::to_string(scan_count), "TYPE", server->dialect().scan_type()),
+                  deadline);
   auto reply = co_await std::move(asking);
   if (!reply) co_return std::unexpected(std::move(reply.error()));
   auto batch = read_batch(**reply, server->dialect());
@@ -83,7 +84,7 @@ class Looks {
 
   runtime::Event done_;
   std::mutex mutex_;
-  std::vector<LockView> views_;  // guarded by mutex_
+  std::vector<LockView> views_;   // guarded by mutex_
   std::optional<Error> failure_;  // guarded by mutex_
   std::size_t open_;              // guarded by mutex_
 };
@@ -114,9 +115,8 @@ Task<Result<std::vector<LockView>>> Looks::at(std::shared_ptr<Server> server,
     store::Request request{.name = LockName::make(names[i]).value(),
                            .command = model::LockCommand{{}, model::Inspect{}},
                            .deadline = deadline};
-    runtime::spawn(server->apply(std::move(request)), [looks, i](Result<store::Reply>&& reply) {
-      looks->take(i, std::move(reply));
-    });
+    runtime::spawn(server->apply(std::move(request)),
+                   [looks, i](Result<store::Reply>&& reply) { looks->take(i, std::move(reply)); });
   }
   co_await looks->done_.wait_until(runtime::LocalTime::max());
   const std::lock_guard lock(looks->mutex_);

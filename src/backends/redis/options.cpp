@@ -31,9 +31,10 @@ Result<std::uint32_t> number(std::string_view option, std::string_view text, std
 Result<Micros> time_from(std::string_view option, std::string_view text, Micros most) {
   auto parsed = text::parse_duration(text);
   if (!parsed || *parsed < 10ms || *parsed > most) {
-    return refuse(option, fmt::format("must be a duration from 10ms to {}",
-                                      text::format_duration(
-                                          std::chrono::duration_cast<std::chrono::milliseconds>(most))));
+    return refuse(option,
+                  fmt::format("must be a duration from 10ms to {}",
+                              text::format_duration(
+                                  std::chrono::duration_cast<std::chrono::milliseconds>(most))));
   }
   return std::chrono::duration_cast<Micros>(*parsed);
 }
@@ -64,7 +65,8 @@ Result<void> set_tls(Options& out, const std::string& option, const std::string&
 Result<void> set(Options& out, const std::string& option, const std::string& value) {
   auto& endpoint = out.endpoint;
   if (option == "db") return put(endpoint.database, number(option, value, max_database));
-  if (option == "timeout") return put(endpoint.command_timeout, time_from(option, value, max_timeout));
+  if (option == "timeout")
+    return put(endpoint.command_timeout, time_from(option, value, max_timeout));
   if (option == "connect_timeout") {
     return put(endpoint.connect_timeout, time_from(option, value, max_timeout));
   }

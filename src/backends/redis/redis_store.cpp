@@ -108,7 +108,7 @@ RedisStore::RedisStore(Options options, std::shared_ptr<Runtime> runtime)
 
 void RedisStore::start() {
   mailbox_->on_unwanted([weak = weak_from_this()](const LockName& name, const OwnerId& owner,
-                                                 model::RequestId request) {
+                                                  model::RequestId request) {
     if (const auto store = weak.lock()) store->give_back(name, owner, request);
   });
   server_->start(server_events());

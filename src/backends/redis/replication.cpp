@@ -17,9 +17,7 @@ struct Replication::Turn {
 };
 
 Replication::Replication(std::shared_ptr<Server> server, const Options& options)
-    : server_(std::move(server)),
-      wanted_(options.replicas),
-      timeout_(options.replica_timeout) {}
+    : server_(std::move(server)), wanted_(options.replicas), timeout_(options.replica_timeout) {}
 
 Task<Result<store::Reply>> Replication::apply(store::Request request) {
   const auto self = shared_from_this();
@@ -68,9 +66,10 @@ Task<bool> Replication::run_rounds() {
       running_ = !round.empty();
     }
     if (round.empty()) co_return true;
-    auto waiting = server_->ask(
-        net::resp::command("WAIT", std::to_string(wanted_), std::to_string(timeout_.count() / 1000)),
-        server_->runtime()->now() + 2 * timeout_ + std::chrono::milliseconds(100));
+    auto waiting =
+        server_->ask(net::resp::command("WAIT", std::to_string(wanted_),
+                                        std::to_string(timeout_.count() / 1000)),
+                     server_->runtime()->now() + 2 * timeout_ + std::chrono::milliseconds(100));
     const Result<net::resp::Reply> reply = co_await std::move(waiting);
     for (const auto& turn : round) {
       if (reply)

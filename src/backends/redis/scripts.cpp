@@ -19,7 +19,8 @@ namespace {
 constexpr std::uint32_t keep_audit_ms = 24 * 60 * 60 * 1000;
 
 std::string_view lua_file(std::string_view name) {
-  const auto* const found = std::ranges::find(lua_files, name, [](const auto& f) { return f.first; });
+  const auto* const found =
+      std::ranges::find(lua_files, name, [](const auto& f) { return f.first; });
   assert(found != std::end(lua_files));
   return found->second;
 }

@@ -15,10 +15,10 @@ enum class Script : std::uint8_t { acquire, renew, release, force_release, inspe
 class Scripts {
  public:
   struct Options {
-    std::string_view dialect;     // a file of lua/dialects; empty for Holdfast's own layout
-    std::uint32_t unit_ms = 1;    // a ttl of the dialect's key is a multiple of this
-    std::uint32_t audit = 0;      // how many events to keep beside each lock
-    std::string_view prelude;     // put before each script: a test brings a clock of its own
+    std::string_view dialect;   // a file of lua/dialects; empty for Holdfast's own layout
+    std::uint32_t unit_ms = 1;  // a ttl of the dialect's key is a multiple of this
+    std::uint32_t audit = 0;    // how many events to keep beside each lock
+    std::string_view prelude;   // put before each script: a test brings a clock of its own
   };
   struct Source {
     std::string text;

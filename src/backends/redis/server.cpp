@@ -115,13 +115,14 @@ void Server::look_again_later() {
   runtime_->schedule(runtime_->now() + look_every, [weak = weak_from_this()] {
     const auto server = weak.lock();
     if (!server) return;
-    runtime::spawn(server->ask(command("INFO", "replication"), server->runtime_->now() + look_every),
-                   [weak](Result<net::resp::Reply>&& reply) {
-                     const auto still_there = weak.lock();
-                     if (!still_there) return;
-                     if (reply) still_there->identified(text_of(**reply), false);
-                     still_there->look_again_later();
-                   });
+    runtime::spawn(
+        server->ask(command("INFO", "replication"), server->runtime_->now() + look_every),
+        [weak](Result<net::resp::Reply>&& reply) {
+          const auto still_there = weak.lock();
+          if (!still_there) return;
+          if (reply) still_there->identified(text_of(**reply), false);
+          still_there->look_again_later();
+        });
   });
 }
 
@@ -165,8 +166,8 @@ Task<Result<Reply>> Server::apply(Request request) {
     if (refusal.then != Then::retry && refusal.then != Then::change_server) {
       co_return std::unexpected(std::move(refusal.error));
     }
-    auto waiting = let_pass(refusal.error, failures, request.deadline,
-                            refusal.then == Then::change_server);
+    auto waiting =
+        let_pass(refusal.error, failures, request.deadline, refusal.then == Then::change_server);
     if (!co_await std::move(waiting)) co_return std::unexpected(std::move(refusal.error));
   }
 }

@@ -39,7 +39,8 @@ class Server : public std::enable_shared_from_this<Server> {
                                      unsigned replies = 1);
 
   Task<Result<void>> connected(runtime::LocalTime deadline);
-  // Which connection it is by now. On the runtime's thread, right after a reply: the one it came by.
+  // Which connection it is by now. On the runtime's thread, right after a reply: the one it came
+  // by.
   std::uint64_t connection_number() const { return connections_.load(); }
   const Dialect& dialect() const { return dialect_; }
   const std::string& peer() const { return peer_; }

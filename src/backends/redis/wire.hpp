@@ -34,8 +34,8 @@ Result<store::Reply> decode(const model::LockCommand& command, const redisReply&
 // Whether a waiter was told that a program without messages of ours is in its way.
 bool is_behind_a_stranger(const redisReply& reply);
 
-// The whole state, from the reply to an Inspect, and the server's time in it. What has ended by then
-// is still in it. Tokens included: for stores and tests only.
+// The whole state, from the reply to an Inspect, and the server's time in it. What has ended by
+// then is still in it. Tokens included: for stores and tests only.
 struct Snapshot {
   model::StoreTime at{};
   model::LockState state;

@@ -118,8 +118,8 @@ TEST_F(Process, stopped_at_the_head_of_the_queue_costs_the_others_a_claim) {
   }
 }
 
-// It costs up to six seconds: whoever queued behind 16 others or more asks that seldom, also when
-// those have been served, and nobody tells it that a claim in front of it lapsed.
+// It stood far back when it last asked; being the first of its client, it asks every second all
+// the same.
 TEST_F(Process, stopped_in_front_of_one_that_queued_far_behind_costs_it_a_claim) {
   constexpr unsigned quick = 40;
   constexpr Micros long_ttl = 30s;

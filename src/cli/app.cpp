@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/app.hpp"
+
+#include "cli/arguments.hpp"
+#include "cli/commands/commands.hpp"
+#include "cli/help.hpp"
+#include "text/error_codes.hpp"
+#include "text/quote.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+
+namespace holdfast::cli {
+namespace {
+
+constexpr int exit_our_mistake = 70;  // sysexits' EX_SOFTWARE
+
+int report(Console& console, const Error& error) {
+  console.error(error);
+  return text::exit_code(error.code);
+}
+
+int print_and_finish(Console& console, std::string_view text) {
+  while (text.ends_with('\n')) text.remove_suffix(1);
+  console.print(text);
+  return console.finish() ? 0 : exit_output_failed;
+}
+
+// `holdfast` alone, `holdfast --help`, `holdfast --version`.
+int without_command(const Words& words) {
+  CommonOptions common;
+  CLI::App app("", "holdfast");
+  declare_common(app, common);
+  bool version = false;
+  app.add_flag("--version", version);
+  Console plain;
+  try {
+    if (auto parsed = parse(app, words.options); !parsed) return report(plain, parsed.error());
+  } catch (const CLI::CallForHelp&) {
+    return print_and_finish(plain, overview());
+  }
+  if (version) return run_program({"version"});
+  return report(plain, {Errc::bad_input, "a command is missing; see 'holdfast --help'"});
+}
+
+int act(const Command& command, const CommonOptions& common, const Action& action, Words& words) {
+  Console console(common.console);
+  if (words.has_separator && !command.takes_command) {
+    return report(console,
+                  {Errc::bad_input, fmt::format("'holdfast {}' takes no command after '--'; see "
+                                                "'holdfast {} --help'",
+                                                command.name, command.name)});
+  }
+  if (command.takes_command && words.rest.empty()) {
+    return report(console,
+                  {Errc::bad_input, fmt::format("no command to run; write 'holdfast {} NAME -- "
+                                                "COMMAND'",
+                                                command.name)});
+  }
+  Context context(common.sources, console, std::move(words.rest));
+  const auto code = action(context);
+  const bool written = console.finish();
+  if (!code) return report(console, code.error());
+  return written ? *code : exit_output_failed;
+}
+
+int with_command(const Command& command, Words words) {
+  CommonOptions common;
+  CLI::App app("", fmt::format("holdfast {}", command.name));
+  const Action action = command.declare(app);
+  declare_common(app, common);
+  try {
+    if (auto parsed = parse(app, words.options); !parsed) {
+      Console console(common.console);
+      return report(console, parsed.error());
+    }
+  } catch (const CLI::CallForHelp&) {
+    Console console;
+    return print_and_finish(console, help(command, app));
+  }
+  return act(command, common, action, words);
+}
+
+}  // namespace
+
+int run_program(std::vector<std::string> arguments) try {
+  auto words = take_apart(std::move(arguments));
+  if (!words.command) return without_command(words);
+  const auto* command = find_command(*words.command);
+  if (command != nullptr) return with_command(*command, std::move(words));
+  Console console;
+  return report(console, {Errc::bad_input, fmt::format("unknown command {}; see 'holdfast --help'",
+                                                       text::quoted(*words.command))});
+} catch (const std::exception& error) {
+  Console console;
+  console.error(fmt::format("unexpected failure: {}", error.what()), exit_our_mistake);
+  return exit_our_mistake;
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/arguments.hpp"
+
+#include "text/quote.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace holdfast::cli {
+namespace {
+
+// Those of the common options that take a value, which must not be mistaken for the command.
+constexpr std::array<std::string_view, 3> with_value{"--store", "--profile", "--config"};
+
+std::unexpected<Error> refuse(const CLI::App& app, std::string_view reason) {
+  return fail(Errc::bad_input, fmt::format("{}; see '{} --help'", reason, app.get_name()));
+}
+
+Result<void> refuse_extras(const CLI::App& app) {
+  const auto extras = app.remaining();
+  if (extras.empty()) return {};
+  const auto& first = extras.front();
+  if (first.starts_with('-')) return refuse(app, "unknown option " + text::quoted(first));
+  return refuse(app, "unexpected argument " + text::quoted(first));
+}
+
+}  // namespace
+
+Words take_apart(std::vector<std::string> arguments) {
+  Words words;
+  const auto separator = std::ranges::find(arguments, "--");
+  words.has_separator = separator != arguments.end();
+  if (words.has_separator) words.rest.assign(separator + 1, arguments.end());
+  arguments.erase(separator, arguments.end());
+
+  auto word = arguments.begin();
+  while (word != arguments.end() && word->starts_with('-')) {
+    const bool has_value = std::ranges::find(with_value, *word) != with_value.end();
+    if (has_value && word + 1 != arguments.end()) ++word;
+    ++word;
+  }
+  if (word != arguments.end()) {
+    words.command = std::move(*word);
+    arguments.erase(word);
+  }
+  words.options = std::move(arguments);
+  return words;
+}
+
+void declare_common(CLI::App& app, CommonOptions& options) {
+  app.set_help_flag("-h,--help", "Show this text and exit");
+  app.add_option("--store", options.sources.store,
+                 "Where the locks are: file:, file:/some/folder, redis://HOST:PORT, …")
+      ->type_name("URL");
+  app.add_option("--profile", options.sources.profile, "Use this profile of config.yml")
+      ->type_name("NAME");
+  app.add_option("--config", options.sources.config,
+                 "Read this file instead of the usual config.yml")
+      ->type_name("FILE");
+  app.add_flag("--json", options.console.json, "Write JSON, one object per line");
+  app.add_flag("-q,--quiet", options.console.quiet, "Write nothing but errors");
+  app.add_flag("-v,--verbose", options.console.verbose, "Say what is being done");
+}
+
+Result<void> parse(CLI::App& app, std::vector<std::string> words) {
+  app.allow_extras();
+  // CLI11 takes the words from the back.
+  std::ranges::reverse(words);
+  try {
+    app.parse(std::move(words));
+  } catch (const CLI::CallForHelp&) {
+    throw;
+  } catch (const CLI::RequiredError&) {
+    // What is missing may be missing because it was misspelt.
+    if (auto extras = refuse_extras(app); !extras) return extras;
+    for (const auto* option : app.get_options()) {
+      if (option->get_required() && option->empty()) {
+        return refuse(app, option->get_name(true) + " is missing");
+      }
+    }
+  } catch (const CLI::ParseError& error) {
+    return refuse(app, error.what());
+  }
+  return refuse_extras(app);
+}
+
+}  // namespace holdfast::cli

@@ -15,10 +15,13 @@ namespace {
 
 constexpr std::size_t max_known_places = 1024;
 
-std::string_view file_of(const std::source_location& where) {
+// "report.cpp:42"; nothing for a location made from nothing.
+std::string source_of(const std::source_location& where) {
   const std::string_view path = where.file_name();
+  if (path.empty()) return {};
   const auto slash = path.rfind('/');
-  return slash == std::string_view::npos ? path : path.substr(slash + 1);
+  return fmt::format("{}:{}", slash == std::string_view::npos ? path : path.substr(slash + 1),
+                     where.line());
 }
 
 }  // namespace
@@ -58,7 +61,7 @@ model::MetadataPtr Core::metadata(std::string_view note, std::string_view value,
   const auto describe = [&] {
     return std::make_shared<const Metadata>(
         Metadata{.process = process_,
-                 .source = fmt::format("{}:{}", file_of(where), where.line()),
+                 .source = source_of(where),
                  .note = std::string(note),
                  .value = std::string(value)});
   };

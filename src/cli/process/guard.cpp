@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/process/guard.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <new>
+#include <system_error>
+
+namespace holdfast::cli {
+
+using runtime::LocalClock;
+using runtime::LocalTime;
+
+struct Guard::Shared {
+  std::atomic<std::int64_t> dead_by_ns{INT64_MAX};
+  std::atomic<bool> dismissed{false};
+  static_assert(std::atomic<std::int64_t>::is_always_lock_free);
+};
+
+namespace {
+
+[[noreturn]] void fail_to(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+void set_alarm(int timer, std::int64_t when_ns) {
+  itimerspec spec{};
+  if (when_ns != INT64_MAX) {
+    spec.it_value.tv_sec = when_ns / 1'000'000'000;
+    spec.it_value.tv_nsec = when_ns % 1'000'000'000;
+  }
+  timerfd_settime(timer, TFD_TIMER_ABSTIME, &spec, nullptr);
+}
+
+// Keeps the two descriptors and nothing else: a reader of our standard output must not wait for
+// the guard's end.
+void close_others(int line, int timer) {
+  dup2(line, 0);
+  dup2(timer, 1);
+  close_range(2, ~0U, 0);
+}
+
+}  // namespace
+
+Guard::Guard(GuardOptions options) {
+  void* page = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+                    -1, 0);
+  if (page == MAP_FAILED) fail_to("mmap");
+  shared_ = new (page) Shared;
+  shared_->dead_by_ns = options.dead_by.time_since_epoch().count();
+  std::array<int, 2> line{};
+  if (pipe2(line.data(), O_CLOEXEC) != 0) fail_to("pipe2");
+  pid_ = fork();
+  if (pid_ < 0) fail_to("fork");
+  if (pid_ > 0) {
+    close(line[0]);
+    line_ = line[1];
+    return;
+  }
+
+  // The guard. Other threads do not exist here, and may have left anything half done: system calls
+  // only. Signals stay blocked, and a stop of our whole job does not reach another group.
+  setpgid(0, 0);
+  prctl(PR_SET_NAME, "holdfast-guard");
+  const int timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
+  close_others(line[0], timer);
+  while (true) {
+    const auto dead_by = shared_->dead_by_ns.load();
+    if (LocalClock::now().time_since_epoch().count() >= dead_by) break;
+    set_alarm(1, dead_by);
+    std::array<pollfd, 2> events{{{0, POLLIN, 0}, {1, POLLIN, 0}}};
+    if (poll(events.data(), events.size(), -1) < 0) continue;
+    if ((events[0].revents & POLLIN) != 0) {
+      char nudge = 0;
+      (void)!read(0, &nudge, 1);
+    } else if ((events[0].revents & POLLHUP) != 0) {
+      if (shared_->dismissed.load() || !options.kill_when_we_die) _exit(0);
+      break;
+    }
+  }
+  kill(-options.group, SIGKILL);
+  _exit(0);
+}
+
+Guard::~Guard() {
+  shared_->dismissed.store(true);
+  close(line_);
+  kill(pid_, SIGKILL);
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  munmap(shared_, sizeof(Shared));
+}
+
+void Guard::dead_by(LocalTime when) {
+  const auto when_ns = when.time_since_epoch().count();
+  // For a later time it need not be woken: it wakes at the one it knew, and reads the new one.
+  if (shared_->dead_by_ns.exchange(when_ns) > when_ns) (void)!write(line_, "!", 1);
+}
+
+}  // namespace holdfast::cli

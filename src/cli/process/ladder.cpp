@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/process/ladder.hpp"
+
+#include <algorithm>
+
+namespace holdfast::cli {
+
+Duration kill_margin(Duration ttl) {
+  return std::clamp(ttl / 20, Duration(std::chrono::milliseconds(1)),
+                    Duration(std::chrono::milliseconds(100)));
+}
+
+Ladder::Step Ladder::look(LocalTime now, LocalTime valid_until, bool lost) {
+  if (options_.on_lost == OnLost::ignore || reached_ == Rung::kill) return {};
+  const auto end = valid_until - options_.margin;
+  if (reached_ == Rung::term) {
+    if (now >= kill_at_) return climb(Rung::kill, now);
+    return {.signal = Rung::none, .look_again = kill_at_, .dead_by = kill_at_};
+  }
+  if (now >= end) return climb(Rung::kill, now);
+  if (options_.on_lost == OnLost::kill) {
+    if (lost) return climb(Rung::kill, now);
+    return {.signal = Rung::none, .look_again = end, .dead_by = end};
+  }
+  if (lost) return climb(Rung::term, now + options_.kill_after);
+  const auto start = end - options_.kill_after;
+  if (now >= start) return climb(Rung::term, end);
+  return {.signal = Rung::none, .look_again = start, .dead_by = end};
+}
+
+Ladder::Step Ladder::climb(Rung rung, LocalTime dead_by) {
+  reached_ = rung;
+  kill_at_ = dead_by;
+  if (rung == Rung::kill) return {.signal = rung};
+  return {.signal = rung, .look_again = dead_by, .dead_by = dead_by};
+}
+
+}  // namespace holdfast::cli

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Runs a command under leases: forwards signals, moves the terminal, and ends the command before
+// its leases do.
+#pragma once
+
+#include <holdfast/lease.hpp>
+
+#include "cli/process/child.hpp"
+#include "cli/process/find_program.hpp"
+#include "cli/process/guard.hpp"
+#include "cli/process/ladder.hpp"
+#include "cli/process/signals.hpp"
+#include "cli/process/terminal.hpp"
+
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace holdfast::cli {
+
+// How the command ended.
+struct Ending {
+  int exit_code = 0;          // its own, or 128 + n
+  std::optional<int> signal;  // n
+  bool lost = false;          // a lease was lost, or about to be, while it ran
+};
+
+class Supervisor {
+ public:
+  struct Options {
+    LadderOptions ladder;
+    bool keep_child = false;  // it survives if this program is killed
+    // Called once, when a lease is lost or the ladder starts, with a sentence that says why.
+    std::function<void(const std::string&)> on_loss;
+  };
+
+  Supervisor(const Signals& signals, Terminal& terminal, Options options);
+  ~Supervisor();
+
+  // From its start to its end. The leases stay the caller's to release.
+  std::expected<Ending, NoProgram> run(Launch launch, std::span<Lease> leases);
+
+ private:
+  class Loss;
+
+  bool start(Launch launch);
+  void listen_for_loss();
+  void look();
+  void observe(LocalTime now);
+  void report_loss(const std::string& sentence);
+  void wait_for_events() const;
+  void handle_signals();
+  void handle_stop();
+  void suspend_with_command(int signal);
+  void resume_command();
+  void tell_command(int signal) const;
+  bool has_ended() const;
+  Ending finish();
+
+  const Signals& signals_;
+  Terminal& terminal_;
+  Options options_;
+  Ladder ladder_;
+  std::span<Lease> leases_;
+  std::shared_ptr<Loss> loss_;
+  std::optional<Guard> guard_;
+  pid_t child_ = 0;
+  int start_failure_ = 0;
+  int timer_ = -1;
+  LocalTime valid_until_{};
+  bool lost_ = false;
+  bool reported_ = false;
+};
+
+}  // namespace holdfast::cli

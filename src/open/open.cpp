@@ -7,6 +7,7 @@
 #include "backends/memory/memory_store.hpp"
 #include "backends/redis/redis_store.hpp"
 #include "client/core.hpp"
+#include "text/password.hpp"
 #include "text/url.hpp"
 
 #include <fmt/format.h>
@@ -62,12 +63,13 @@ Result<StorePtr> open_redis(const StoreUrl& url, RuntimePtr runtime) {
 struct Backend {
   std::string_view scheme;
   Result<StorePtr> (*open)(const StoreUrl&, RuntimePtr);
+  bool has_password = false;
 };
 
 constexpr Backend backends_by_scheme[] = {{"memory", open_memory},
                                           {"file", open_file},
-                                          {"redis", open_redis},
-                                          {"rediss", open_redis}};
+                                          {"redis", open_redis, true},
+                                          {"rediss", open_redis, true}};
 
 }  // namespace
 
@@ -76,6 +78,11 @@ Result<Client> open(std::string_view url) {
   if (!parsed) return std::unexpected(std::move(parsed.error()));
   for (const Backend& backend : backends_by_scheme) {
     if (backend.scheme != parsed->scheme) continue;
+    if (backend.has_password) {
+      if (auto found = text::find_password(*parsed); !found) {
+        return std::unexpected(std::move(found.error()));
+      }
+    }
     auto runtime = runtime::shared_runtime();
     auto store = backend.open(*parsed, runtime);
     if (!store) return std::unexpected(std::move(store.error()));
@@ -83,7 +90,8 @@ Result<Client> open(std::string_view url) {
   }
   return fail(
       Errc::bad_input,
-      fmt::format("store: unknown scheme '{}:'; known are memory:, file:, redis: and rediss:", parsed->scheme));
+      fmt::format("store: unknown scheme '{}:'; known are memory:, file:, redis: and rediss:",
+                  parsed->scheme));
 }
 
 }  // namespace holdfast

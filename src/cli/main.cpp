@@ -1,4 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/app.hpp"
+#include "cli/hide_secrets.hpp"
 
-int main(int count, char** words) { return holdfast::cli::run_program({words + 1, words + count}); }
+int main(int count, char** words) {
+  std::vector<std::string> arguments{words + 1, words + count};
+  holdfast::cli::hide_secrets({words + 1, words + count});
+  return holdfast::cli::run_program(std::move(arguments));
+}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What is in force, and from where. In order of precedence: the option, the environment, the user's
-// config.yml, the machine's config.yml, the built-in default.
+// config.yml, the machine's config.yml, the built-in default. A profile that an option chose counts
+// as an option.
 #pragma once
 
 #include <holdfast/error.hpp>
@@ -9,8 +10,12 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace holdfast::cli {
+
+inline constexpr std::string_view machine_config = "/etc/holdfast/config.yml";
 
 template <typename T>
 struct Setting {
@@ -18,10 +23,17 @@ struct Setting {
   std::string origin = "default";  // "--store", "HOLDFAST_STORE", "/etc/holdfast/config.yml", …
 };
 
+struct ConfigFile {
+  std::string path;
+  bool found = false;
+};
+
 struct Settings {
   Setting<std::string> store;
   Setting<Duration> ttl;
   Setting<std::optional<Duration>> wait;  // nothing: each command's own default
+  Setting<std::string> profile;           // empty: none
+  std::vector<ConfigFile> files;          // where was looked, the first one wins
 };
 
 // What the command line said; empty where it said nothing.
@@ -31,6 +43,7 @@ struct SettingSources {
   std::string config;  // a file instead of the two usual ones
 };
 
+// Opens no file but those that exist. Errors: bad_input, with the file and the line.
 Result<Settings> load_settings(const SettingSources& sources);
 
 }  // namespace holdfast::cli

@@ -7,13 +7,21 @@
 
 namespace holdfast::cli {
 
+extern const Command config_command;
+extern const Command list_command;
+extern const Command release_command;
+extern const Command renew_command;
 extern const Command status_command;
 extern const Command version_command;
 
 namespace {
 
 constexpr const Command* commands[] = {
+    &release_command,
+    &renew_command,
     &status_command,
+    &list_command,
+    &config_command,
     &version_command,
 };
 

@@ -81,6 +81,9 @@ class Client {
   Result<std::vector<LockEvent>> history(std::string_view name, std::uint32_t limit = 100) const;
   // What an operator should know about the store's set-up, one sentence each; empty if all is well.
   Result<std::vector<std::string>> diagnose() const;
+  // How far the store's wall clock is ahead of this machine's, to about half a round trip; negative
+  // if it is behind, zero where both are the same clock. For operators: no lease depends on it.
+  Result<Duration> clock_offset() const;
 
  private:
   std::shared_ptr<client::Core> core_;
@@ -92,6 +95,9 @@ class Client {
 // (Redis or Valkey; docs/stores/redis.md has the options). Errors: bad_input, unsupported,
 // unavailable.
 Result<Client> open(std::string_view url);
+
+// The schemes that open() knows, without the colon: "memory", "file", …
+std::vector<std::string_view> store_schemes();
 
 template <typename Work>
 auto Client::with_lock(std::string_view name, AcquireOptions options, Work&& work,

@@ -181,4 +181,10 @@ Result<std::vector<std::string>> Client::diagnose() const {
       core_->store().diagnose(core_->runtime().now() + client::release_timeout));
 }
 
+Result<Duration> Client::clock_offset() const {
+  if (auto good = core_->may_block(); !good) return std::unexpected(std::move(good.error()));
+  return runtime::run_blocking(
+      core_->store().clock_offset(core_->runtime().now() + client::command_timeout));
+}
+
 }  // namespace holdfast

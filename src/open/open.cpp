@@ -73,6 +73,12 @@ constexpr Backend backends_by_scheme[] = {{"memory", open_memory},
 
 }  // namespace
 
+std::vector<std::string_view> store_schemes() {
+  std::vector<std::string_view> schemes;
+  for (const Backend& backend : backends_by_scheme) schemes.push_back(backend.scheme);
+  return schemes;
+}
+
 Result<Client> open(std::string_view url) {
   auto parsed = text::parse_store_url(url);
   if (!parsed) return std::unexpected(std::move(parsed.error()));

@@ -107,6 +107,12 @@ class Store {
     return Task<Result<std::vector<std::string>>>(std::vector<std::string>{});
   }
 
+  // How far the store's wall clock is ahead of this machine's; behind is negative. A store that has
+  // no clock of its own is never off.
+  virtual Task<Result<Micros>> clock_offset(LocalTime) {
+    return Task<Result<Micros>>(Micros::zero());
+  }
+
   // A fresh owner, in the form that other programs expect where they share the locks.
   virtual OwnerId fresh_owner(runtime::Runtime& runtime) const {
     const auto high = runtime.random();

@@ -137,6 +137,15 @@ json::object to_json(const EventFields& event) {
   return out;
 }
 
+json::object to_json(const LockEvent& event) {
+  json::object out{{"type", event.what},
+                   {"at", format_time(std::chrono::floor<Micros>(event.at))},
+                   {"fence", event.fence},
+                   {"permits", permits_value(event.permits)}};
+  put_metadata(event.metadata.get(), out);
+  return out;
+}
+
 json::object to_json(const Error& error) {
   return {{"code", to_string(error.code)},
           {"message", error.message},

@@ -52,6 +52,8 @@ boost::json::object to_json(const LockView& lock, WallTime now);
 boost::json::object to_json(const LockPage& page, WallTime now);
 boost::json::object to_json(const LeaseFields& lease, WallTime now);
 boost::json::object to_json(const EventFields& event);
+// One line of an audit trail.
+boost::json::object to_json(const LockEvent& event);
 boost::json::object to_json(const Error& error);
 
 }  // namespace holdfast::text

@@ -21,7 +21,7 @@ using runtime::LocalTime;
 using Findings = std::vector<std::string>;
 
 constexpr Micros probe_ttl = std::chrono::seconds(1);
-constexpr std::int64_t far_apart_us = 2'000'000;
+constexpr Micros far_apart = std::chrono::seconds(2);
 constexpr int oldest_major = 6;
 constexpr int oldest_minor = 2;
 // A look over the keys is for people; it ends after this many.
@@ -87,17 +87,14 @@ void judge_persistence(std::string_view info, std::string_view appendfsync, std:
 }
 
 Task<bool> judge_clock(std::shared_ptr<Server> server, LocalTime deadline, Findings* found) {
-  auto asking = server->ask(command("TIME"), deadline);
-  const Result<net::resp::Reply> reply = co_await std::move(asking);
-  if (!reply || (*reply)->type != REDIS_REPLY_ARRAY || (*reply)->elements != 2) co_return false;
-  const auto seconds = parse_digits(text_of(*(*reply)->element[0])).value_or(0);
-  const auto theirs = static_cast<std::int64_t>(seconds * 1'000'000);
-  const auto ours = static_cast<std::int64_t>(runtime::wall_clock_us());
-  if (std::llabs(theirs - ours) > far_apart_us) {
+  auto measuring = measure_clock_offset(server, deadline);
+  const Result<Micros> offset = co_await std::move(measuring);
+  if (!offset) co_return false;
+  if (std::chrono::abs(*offset) > far_apart) {
     found->push_back(fmt::format(
         "{}: its clock is {} s {} ours; leases do not mind, but fences after a failover may",
-        server->peer(), std::llabs(theirs - ours) / 1'000'000,
-        theirs > ours ? "ahead of" : "behind"));
+        server->peer(), std::chrono::floor<std::chrono::seconds>(std::chrono::abs(*offset)).count(),
+        *offset > Micros::zero() ? "ahead of" : "behind"));
   }
   co_return true;
 }
@@ -183,6 +180,22 @@ Task<Result<Findings>> look_for_trouble(std::shared_ptr<Server> server, LocalTim
     co_await std::move(looking);
   }
   co_return found;
+}
+
+Task<Result<Micros>> measure_clock_offset(std::shared_ptr<Server> server, LocalTime deadline) {
+  const auto before = static_cast<std::int64_t>(runtime::wall_clock_us());
+  auto asking = server->ask(command("TIME"), deadline);
+  const Result<net::resp::Reply> reply = co_await std::move(asking);
+  const auto after = static_cast<std::int64_t>(runtime::wall_clock_us());
+  if (!reply) co_return std::unexpected(reply.error());
+  if ((*reply)->type != REDIS_REPLY_ARRAY || (*reply)->elements != 2) {
+    co_return fail(Errc::unavailable,
+                   fmt::format("{}: its answer to TIME is not a time", server->peer()));
+  }
+  const auto seconds = parse_digits(text_of(*(*reply)->element[0])).value_or(0);
+  const auto micros = parse_digits(text_of(*(*reply)->element[1])).value_or(0);
+  const auto theirs = static_cast<std::int64_t>(seconds * 1'000'000 + micros);
+  co_return Micros(theirs - (before + (after - before) / 2));
 }
 
 }  // namespace holdfast::backends::redis

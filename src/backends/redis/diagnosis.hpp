@@ -18,4 +18,9 @@ Task<Result<void>> probe_rights(std::shared_ptr<Server> server, std::string chan
 Task<Result<std::vector<std::string>>> look_for_trouble(std::shared_ptr<Server> server,
                                                         runtime::LocalTime deadline);
 
+// How far the server's clock is ahead of ours. The answer is taken to be from the middle of the
+// round trip, so it is wrong by half of one at most. Errors: unavailable.
+Task<Result<Micros>> measure_clock_offset(std::shared_ptr<Server> server,
+                                          runtime::LocalTime deadline);
+
 }  // namespace holdfast::backends::redis

@@ -56,6 +56,9 @@ class RedisStore final : public store::Store, public std::enable_shared_from_thi
   Task<Result<std::vector<std::string>>> diagnose(LocalTime deadline) override {
     return look_for_trouble(server_, deadline);
   }
+  Task<Result<Micros>> clock_offset(LocalTime deadline) override {
+    return measure_clock_offset(server_, deadline);
+  }
   Task<Result<std::vector<LockEvent>>> history(LockName name, std::uint32_t limit,
                                                LocalTime deadline) override {
     if (options_.audit == 0) return Store::history(std::move(name), limit, deadline);

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/look/lock_text.hpp"
+
+#include "cli/look/display.hpp"
+#include "cli/look/table.hpp"
+#include "text/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace holdfast::cli {
+namespace {
+
+std::string kind_words(const LockView& lock) {
+  if (lock.kind != Kind::semaphore) return std::string(text::to_word(lock.kind));
+  return fmt::format("semaphore of {}", lock.capacity);
+}
+
+std::string heading(const LockView& lock) {
+  const auto name = cleaned(lock.name);
+  const auto waiting = lock.waiters.size();
+  const auto queue = waiting == 0 ? std::string() : fmt::format(", {} waiting", waiting);
+  if (lock.holders.empty()) return fmt::format("{}: free{}", name, queue);
+  const auto held = lock.holders.size() == 1 ? std::string("held")
+                                             : fmt::format("held by {}", lock.holders.size());
+  return fmt::format("{}: {}, {}{}", name, kind_words(lock), held, queue);
+}
+
+constexpr std::string_view indent = "  ";
+
+void put_field(std::vector<std::string>& lines, std::string_view label, std::string_view value) {
+  if (!value.empty()) lines.push_back(fmt::format("{}{}{:<9}{}", indent, indent, label, value));
+}
+
+void put_holder(std::vector<std::string>& lines, const HolderView& holder, const LockView& lock,
+                text::WallTime now) {
+  lines.push_back(fmt::format("{}{} ({}){}", indent, who_exactly(holder.metadata),
+                              share(lock.kind, holder.permits),
+                              holder.claimed ? ", not yet confirmed" : ""));
+  const auto held = std::max(holder.held_for, Micros::zero());
+  put_field(lines, "since", fmt::format("{} ({})", readable_time(now - held), readable(held)));
+  put_field(lines, "left", readable(holder.remaining));
+  put_field(lines, "fence", std::to_string(holder.fence));
+  if (!holder.metadata) return;
+  put_field(lines, "note", cleaned(holder.metadata->note));
+  put_field(lines, "source", cleaned(holder.metadata->source));
+  put_field(lines, "value", cleaned(holder.metadata->value));
+}
+
+std::string note_of(const std::shared_ptr<const Metadata>& metadata) {
+  return metadata ? cleaned(metadata->note) : std::string();
+}
+
+}  // namespace
+
+std::string who(const std::shared_ptr<const Metadata>& metadata) {
+  if (!metadata || !metadata->process) return "unknown";
+  const auto& process = *metadata->process;
+  const auto program = process.program.empty() ? "a program" : cleaned(process.program);
+  return process.host.empty() ? program : fmt::format("{} on {}", program, cleaned(process.host));
+}
+
+std::string who_exactly(const std::shared_ptr<const Metadata>& metadata) {
+  const bool has_pid = metadata && metadata->process && metadata->process->pid != 0;
+  return has_pid ? fmt::format("{}, pid {}", who(metadata), metadata->process->pid) : who(metadata);
+}
+
+std::string share(Kind kind, std::uint32_t permits) {
+  if (permits == all_permits || kind == Kind::reentrant || kind == Kind::election) {
+    return "exclusive";
+  }
+  if (kind == Kind::read_write || kind == Kind::mutex) return "shared";
+  return permits == 1 ? "1 permit" : fmt::format("{} permits", permits);
+}
+
+std::string readable_time(text::WallTime time) {
+  auto out = text::format_time(time);
+  out[out.find('T')] = ' ';
+  out.erase(out.find('.'));
+  return out + " UTC";
+}
+
+std::optional<Micros> age(const LockView& lock) {
+  if (lock.holders.empty()) return std::nullopt;
+  return std::ranges::max(lock.holders, {}, &HolderView::held_for).held_for;
+}
+
+void sort_by_age(std::vector<LockView>& locks) {
+  std::ranges::sort(locks, [](const LockView& a, const LockView& b) {
+    const auto first = age(a);
+    const auto second = age(b);
+    // An absent age is smaller than every other.
+    return first == second ? a.name < b.name : first > second;
+  });
+}
+
+std::vector<std::string> status_lines(const LockView& lock, text::WallTime now) {
+  std::vector<std::string> lines{heading(lock)};
+  if (!lock.holders.empty()) lines.emplace_back("held by");
+  for (const auto& holder : lock.holders) put_holder(lines, holder, lock, now);
+  if (!lock.waiters.empty()) lines.emplace_back("queue");
+  std::size_t place = 0;
+  for (const auto& waiter : lock.waiters) {
+    const auto note = note_of(waiter.metadata);
+    lines.push_back(fmt::format("{}{:>2}  {} ({}), for {}{}", indent, ++place,
+                                who_exactly(waiter.metadata), share(lock.kind, waiter.permits),
+                                readable(waiter.waiting_for), note.empty() ? "" : ": " + note));
+  }
+  return lines;
+}
+
+std::vector<std::string> history_lines(std::span<const LockEvent> events) {
+  Table table({{"TIME"}, {"EVENT"}, {"FENCE"}, {"HOLDER"}, {"NOTE"}});
+  for (const auto& event : events) {
+    const auto at = std::chrono::floor<Micros>(event.at);
+    table.add({readable_time(at), cleaned(event.what),
+               event.fence == 0 ? "" : std::to_string(event.fence), who_exactly(event.metadata),
+               note_of(event.metadata)});
+  }
+  return table.lines();
+}
+
+std::vector<std::string> list_lines(std::span<const LockView> locks,
+                                    std::optional<std::size_t> width) {
+  Table table({{"NAME", 16},
+               {"KIND"},
+               {"HOLDER", 10},
+               {"HELD", 0, true},
+               {"LEFT", 0, true},
+               {"QUEUE", 0, true},
+               {"NOTE", 4}});
+  for (const auto& lock : locks) {
+    const bool held = !lock.holders.empty();
+    auto holder = held ? who(lock.holders.front().metadata) : std::string("nobody");
+    if (lock.holders.size() > 1) holder += fmt::format(" +{}", lock.holders.size() - 1);
+    const auto left =
+        held ? std::ranges::max(lock.holders, {}, &HolderView::remaining).remaining : Micros();
+    table.add({cleaned(lock.name), std::string(text::to_word(lock.kind)), holder,
+               held ? readable(*age(lock)) : "", held ? readable(left) : "",
+               lock.waiters.empty() ? "" : std::to_string(lock.waiters.size()),
+               held ? note_of(lock.holders.front().metadata) : ""});
+  }
+  return table.lines(width);
+}
+
+}  // namespace holdfast::cli

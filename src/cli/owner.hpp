@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <holdfast/client.hpp>
+
+#include <string>
+
+namespace holdfast::cli {
+
+// The owner that was given, or HOLDFAST_OWNER. Errors: bad_input if there is neither.
+Result<std::string> owner_in_force(const std::string& given);
+
+// The lease of that owner. The caller releases or detaches it. Errors as Client::adopt, never with
+// the token.
+Result<Lease> adopt(const Client& client, const std::string& name, const std::string& given_owner);
+
+}  // namespace holdfast::cli

@@ -2,10 +2,8 @@
 #include "cli/app.hpp"
 
 #include "cli/arguments.hpp"
-#include "cli/commands/commands.hpp"
 #include "cli/help.hpp"
 #include "text/error_codes.hpp"
-#include "text/quote.hpp"
 
 #include <fmt/format.h>
 
@@ -78,7 +76,7 @@ int with_command(const Command& command, Words words) {
     }
   } catch (const CLI::CallForHelp&) {
     Console console;
-    return print_and_finish(console, help(command, app));
+    return print_and_finish(console, help(command));
   }
   return act(command, common, action, words);
 }
@@ -88,11 +86,10 @@ int with_command(const Command& command, Words words) {
 int run_program(std::vector<std::string> arguments) try {
   auto words = take_apart(std::move(arguments));
   if (!words.command) return without_command(words);
-  const auto* command = find_command(*words.command);
-  if (command != nullptr) return with_command(*command, std::move(words));
+  const auto command = require_command(*words.command);
+  if (command) return with_command(**command, std::move(words));
   Console console;
-  return report(console, {Errc::bad_input, fmt::format("unknown command {}; see 'holdfast --help'",
-                                                       text::quoted(*words.command))});
+  return report(console, command.error());
 } catch (const std::exception& error) {
   Console console;
   console.error(fmt::format("unexpected failure: {}", error.what()), exit_our_mistake);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/arguments.hpp"
 
+#include "cli/suggest.hpp"
 #include "text/quote.hpp"
+#include "text/url.hpp"
 
 #include <fmt/format.h>
 
@@ -18,12 +20,28 @@ std::unexpected<Error> refuse(const CLI::App& app, std::string_view reason) {
   return fail(Errc::bad_input, fmt::format("{}; see '{} --help'", reason, app.get_name()));
 }
 
+// What CLI11 says holds what was typed, as it was typed.
+std::string harmless(std::string_view message) {
+  auto text = text::masked(message);
+  std::ranges::replace_if(
+      text, [](char byte) { return static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f; }, '?');
+  return text;
+}
+
 Result<void> refuse_extras(const CLI::App& app) {
   const auto extras = app.remaining();
   if (extras.empty()) return {};
   const auto& first = extras.front();
-  if (first.starts_with('-')) return refuse(app, "unknown option " + text::quoted(first));
-  return refuse(app, "unexpected argument " + text::quoted(first));
+  // It may be a URL that stands in the wrong place.
+  const auto shown = text::quoted(text::masked(first));
+  if (!first.starts_with('-')) return refuse(app, "unexpected argument " + shown);
+  std::vector<std::string> known;
+  for (const auto* option : app.get_options()) {
+    for (const auto& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  const auto hint = did_you_mean(first.substr(0, first.find('=')), known);
+  if (hint.empty()) return refuse(app, "unknown option " + shown);
+  return fail(Errc::bad_input, fmt::format("unknown option {}{}", shown, hint));
 }
 
 }  // namespace
@@ -55,7 +73,7 @@ void declare_common(CLI::App& app, CommonOptions& options) {
                  "Where the locks are: file:, file:/some/folder, redis://HOST:PORT, …")
       ->type_name("URL");
   app.add_option("--profile", options.sources.profile, "Use this profile of config.yml")
-      ->type_name("NAME");
+      ->type_name("PROFILE");
   app.add_option("--config", options.sources.config,
                  "Read this file instead of the usual config.yml")
       ->type_name("FILE");
@@ -81,7 +99,7 @@ Result<void> parse(CLI::App& app, std::vector<std::string> words) {
       }
     }
   } catch (const CLI::ParseError& error) {
-    return refuse(app, error.what());
+    return refuse(app, harmless(error.what()));
   }
   return refuse_extras(app);
 }

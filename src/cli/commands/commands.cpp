@@ -8,20 +8,28 @@
 namespace holdfast::cli {
 
 extern const Command config_command;
+extern const Command doctor_command;
+extern const Command force_release_command;
+extern const Command help_command;
 extern const Command list_command;
 extern const Command release_command;
 extern const Command renew_command;
+extern const Command run_command;
 extern const Command status_command;
 extern const Command version_command;
 
 namespace {
 
 constexpr const Command* commands[] = {
+    &run_command,
     &release_command,
     &renew_command,
     &status_command,
     &list_command,
+    &force_release_command,
+    &doctor_command,
     &config_command,
+    &help_command,
     &version_command,
 };
 

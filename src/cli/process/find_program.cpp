@@ -20,7 +20,7 @@ constexpr std::string_view usual_path = "/usr/local/bin:/bin:/usr/bin";
 
 // errno, or 0 for a file that can be run.
 int problem_with(const std::string& path) {
-  struct stat info {};
+  struct stat info{};
   if (stat(path.c_str(), &info) != 0) return errno;
   if (S_ISDIR(info.st_mode)) return EISDIR;
   return access(path.c_str(), X_OK) == 0 ? 0 : errno;

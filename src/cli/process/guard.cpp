@@ -54,8 +54,8 @@ void close_others(int line, int timer) {
 }  // namespace
 
 Guard::Guard(GuardOptions options) {
-  void* page = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                    -1, 0);
+  void* page =
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (page == MAP_FAILED) fail_to("mmap");
   shared_ = new (page) Shared;
   shared_->dead_by_ns = options.dead_by.time_since_epoch().count();

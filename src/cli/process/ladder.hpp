@@ -9,9 +9,9 @@
 // once.
 #pragma once
 
-#include "runtime/clock.hpp"
-
 #include <holdfast/options.hpp>
+
+#include "runtime/clock.hpp"
 
 #include <cstdint>
 
@@ -39,7 +39,7 @@ class Ladder {
   enum class Rung : std::uint8_t { none, term, kill };
 
   struct Step {
-    Rung signal = Rung::none;                // to send now
+    Rung signal = Rung::none;                 // to send now
     LocalTime look_again = LocalTime::max();  // at the latest
     LocalTime dead_by = LocalTime::max();     // when SIGKILL is due if nothing changes
   };

@@ -57,9 +57,9 @@ bool Signals::is_for_the_command(int signal) { return has(forwarded, signal); }
 bool Signals::ends_a_wait(int signal) { return has(ending, signal); }
 
 void suffer(int signal, pid_t target) {
-  struct sigaction usual {};
+  struct sigaction usual{};
   usual.sa_handler = SIG_DFL;
-  struct sigaction before {};
+  struct sigaction before{};
   sigaction(signal, &usual, &before);
   kill(target, signal);
   sigset_t only;

@@ -35,9 +35,9 @@ class Signals {
 // Ends this program the way the signal would have, so that a shell sees it.
 [[noreturn]] void die_by(int signal);
 
-// Sends the signal to `target` (as kill() takes it), which this program must be part of, and lets it
-// do what it does to a program that does not care. Returns if that was nothing, or when it is over:
-// a stop ends with SIGCONT.
+// Sends the signal to `target` (as kill() takes it), which this program must be part of, and lets
+// it do what it does to a program that does not care. Returns if that was nothing, or when it is
+// over: a stop ends with SIGCONT.
 void suffer(int signal, pid_t target);
 
 }  // namespace holdfast::cli

@@ -100,8 +100,8 @@ bool Supervisor::start(Launch launch) {
   launch.dies_with_us = !options_.keep_child;
   // In a pipeline such as `holdfast run … | less` the others of our group need the terminal more.
   // The command gets it when it asks for it, see handle_stop.
-  const bool takes_terminal = terminal_.is_ours() && isatty(STDIN_FILENO) == 1 &&
-                              isatty(STDOUT_FILENO) == 1;
+  const bool takes_terminal =
+      terminal_.is_ours() && isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
   launch.terminal = takes_terminal ? terminal_.fd() : -1;
   const auto child = cli::launch(launch);
   if (!child) {
@@ -111,10 +111,10 @@ bool Supervisor::start(Launch launch) {
   child_ = *child;
   const bool ignores = options_.ladder.on_lost == OnLost::ignore;
   if (options_.keep_child && ignores) return true;
-  guard_.emplace(GuardOptions{
-      .group = child_,
-      .kill_when_we_die = !options_.keep_child,
-      .dead_by = ignores ? LocalTime::max() : valid_until_ - options_.ladder.margin});
+  guard_.emplace(
+      GuardOptions{.group = child_,
+                   .kill_when_we_die = !options_.keep_child,
+                   .dead_by = ignores ? LocalTime::max() : valid_until_ - options_.ladder.margin});
   return true;
 }
 

@@ -10,8 +10,10 @@ namespace holdfast::cli {
 extern const Command config_command;
 extern const Command doctor_command;
 extern const Command force_release_command;
+extern const Command elect_command;
 extern const Command help_command;
 extern const Command list_command;
+extern const Command man_pages_command;
 extern const Command release_command;
 extern const Command renew_command;
 extern const Command run_command;
@@ -22,6 +24,7 @@ namespace {
 
 constexpr const Command* commands[] = {
     &run_command,
+    &elect_command,
     &release_command,
     &renew_command,
     &status_command,
@@ -31,6 +34,7 @@ constexpr const Command* commands[] = {
     &config_command,
     &help_command,
     &version_command,
+    &man_pages_command,
 };
 
 }  // namespace

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/command.hpp"
+#include "cli/look/warnings.hpp"
+#include "cli/options.hpp"
+#include "cli/process/attend.hpp"
+#include "cli/process/held_above.hpp"
+#include "cli/process/supervisor.hpp"
+#include "cli/process/take.hpp"
+#include "cli/run_options.hpp"
+#include "runtime/process_info.hpp"
+#include "text/quote.hpp"
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+
+namespace holdfast::cli {
+namespace {
+
+using std::chrono::seconds;
+
+struct Arguments {
+  std::string name;
+  std::string value;
+  RunOptions run;
+};
+
+// A candidate outlives a store that is away for a while.
+bool may_pass(Errc code) {
+  return code == Errc::unavailable || code == Errc::outcome_unknown ||
+         code == Errc::not_replicated || code == Errc::quorum_not_reached;
+}
+
+class Candidate {
+ public:
+  Candidate(Context& context, const Arguments& arguments, LadderOptions ladder, Duration ttl)
+      : context_(context), arguments_(arguments), ladder_(ladder), ttl_(ttl) {}
+
+  Result<int> run(const Client& client, const std::string& program) {
+    while (true) {
+      auto lease = campaign(client);
+      if (!lease) return std::unexpected(std::move(lease.error()));
+      report("leads", {{"fence", lease->fence()}});
+      Terminal terminal;
+      Supervisor supervisor(signals_, terminal, options());
+      std::span<Lease> leases(&*lease, 1);
+      const auto ending = supervisor.run({.path = program,
+                                          .words = context_.command_line,
+                                          .environment = environment_with(variables_for(leases))},
+                                         leases);
+      if (ending && ending->lost) continue;
+      (void)lease->release();
+      if (ending) return ending->exit_code;
+      context_.console.error(ending.error().message, ending.error().exit_code);
+      return ending.error().exit_code;
+    }
+  }
+
+  const Signals& signals() const { return signals_; }
+
+ private:
+  // Waits for ever, also for a store that went away after it had answered once.
+  Result<Lease> campaign(const Client& client) {
+    seconds pause(1);
+    while (true) {
+      auto lease = campaign_once(client);
+      if (lease) return lease;
+      if (lease.error().code == Errc::timed_out) continue;
+      if (!may_pass(lease.error().code) || !has_led_) return lease;
+      context_.console.note(
+          fmt::format("{}; trying again in {}s", lease.error().message, pause.count()));
+      rest(pause);
+      pause = std::min(2 * pause, seconds(10));
+    }
+  }
+
+  Result<Lease> campaign_once(const Client& client) {
+    auto options = acquire_options(arguments_.run, ttl_, context_.command_line.front());
+    options.wait = max_wait;
+    Result<Lease> lease = fail(Errc::cancelled, "the campaign was cancelled");
+    auto election = client.election(arguments_.name);
+    const auto signal = attend(signals_, {}, [&](std::stop_token stop) {
+      lease = election.campaign(arguments_.value, options, std::move(stop), std::source_location{});
+      // As in `run`: a command wants the whole ttl, not the short claim of a hand-over.
+      if (!lease || lease->remaining() > ttl_ / 2) return;
+      if (auto extended = lease->extend(ttl_); !extended) lease = std::unexpected(extended.error());
+    });
+    if (signal) {
+      if (lease) (void)lease->release();
+      die_by(*signal);
+    }
+    has_led_ = has_led_ || lease.has_value();
+    return lease;
+  }
+
+  void rest(seconds time) const {
+    pollfd signals{signals_.fd(), POLLIN, 0};
+    if (poll(&signals, 1, static_cast<int>(time.count() * 1000)) <= 0) return;
+    while (const auto signal = signals_.next()) {
+      if (Signals::ends_a_wait(*signal)) die_by(*signal);
+    }
+  }
+
+  Supervisor::Options options() {
+    return {.ladder = ladder_,
+            .keep_child = arguments_.run.keep_child,
+            .on_loss = [this](const std::string& why) {
+              report("lost", {{"message", why}});
+              if (context_.console.json()) return;
+              context_.console.note(
+                  fmt::format("leadership lost: {}; the command is ended, and run again when "
+                              "leadership returns",
+                              why));
+            }};
+  }
+
+  void report(std::string_view event, boost::json::object more) {
+    more["event"] = event;
+    more["name"] = arguments_.name;
+    context_.console.event(more);
+    if (event == "leads" && !context_.console.json()) {
+      context_.console.detail(fmt::format("leads {}", text::quoted(arguments_.name)));
+    }
+  }
+
+  Context& context_;
+  const Arguments& arguments_;
+  const LadderOptions ladder_;
+  const Duration ttl_;
+  const Signals signals_;
+  bool has_led_ = false;
+};
+
+Result<int> elect(Context& context, Arguments& arguments) {
+  auto settings = context.settings();
+  if (!settings) return std::unexpected(std::move(settings.error()));
+  const auto ttl = arguments.run.ttl.value_or(settings->ttl.value);
+  auto ladder = ladder_options(arguments.run, ttl);
+  if (!ladder) return std::unexpected(std::move(ladder.error()));
+  auto program = find_program(context.command_line.front());
+  if (!program) {
+    context.console.error(program.error().message, program.error().exit_code);
+    return program.error().exit_code;
+  }
+  const auto self = runtime::this_process();
+  if (arguments.value.empty()) arguments.value = fmt::format("{}:{}", self->host, self->pid);
+  const WarningsAsDetails our_own_words(context.console);
+  Candidate candidate(context, arguments, *ladder, ttl);
+  auto store = open_attended(context, candidate.signals());
+  if (!store) return std::unexpected(std::move(store.error()));
+  return candidate.run(store->client, *program);
+}
+
+Action declare(CLI::App& app) {
+  const auto arguments = std::make_shared<Arguments>();
+  add_name(app, arguments->name);
+  app.add_option("--value", arguments->value,
+                 "What everybody sees of the leader, such as its address (default: HOST:PID)")
+      ->type_name("TEXT");
+  add_run_options(app, arguments->run, false);
+  return [arguments](Context& context) { return elect(context, *arguments); };
+}
+
+constexpr Example examples[] = {
+    {"holdfast elect scheduler --value http://$(hostname):8080 -- ./scheduler",
+     "One scheduler among all machines that run this line."},
+    {"holdfast status scheduler", "Who leads, and who stands ready?"},
+};
+
+}  // namespace
+
+extern const Command elect_command;
+const Command elect_command{
+    .name = "elect",
+    .arguments = "NAME -- COMMAND [ARGUMENT…]",
+    .summary = "run a command while being the leader",
+    .description =
+        "Waits to become the leader of an election, and runs the command while it is. If "
+        "leadership is lost, the command is ended as 'holdfast run' does it, before anybody else "
+        "can lead where the store makes that possible; holdfast then stands for election again, "
+        "and runs the command again when leadership returns. A store that goes away after the "
+        "first election is waited for.\n\n"
+        "If the command ends by itself, holdfast resigns and exits with its exit code.",
+    .examples = examples,
+    .declare = declare,
+    .takes_command = true};
+
+}  // namespace holdfast::cli

@@ -7,6 +7,7 @@
 
 namespace holdfast::cli {
 
+extern const Command acquire_command;
 extern const Command config_command;
 extern const Command doctor_command;
 extern const Command force_release_command;
@@ -19,16 +20,19 @@ extern const Command renew_command;
 extern const Command run_command;
 extern const Command status_command;
 extern const Command version_command;
+extern const Command watch_command;
 
 namespace {
 
 constexpr const Command* commands[] = {
     &run_command,
     &elect_command,
+    &acquire_command,
     &release_command,
     &renew_command,
     &status_command,
     &list_command,
+    &watch_command,
     &force_release_command,
     &doctor_command,
     &config_command,

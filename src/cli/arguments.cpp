@@ -28,6 +28,16 @@ std::string harmless(std::string_view message) {
   return text;
 }
 
+// "--store: 1 required URL missing", or the same option twice.
+std::string explain_mismatch(const CLI::App& app, std::string_view message) {
+  const auto name = std::string(message.substr(0, message.find(':')));
+  const auto* const option = app.get_option_no_throw(name);
+  if (option == nullptr) return harmless(message);
+  if (option->get_expected_max() == 1 && option->count() > 1) return name + " stands twice";
+  if (!message.ends_with("missing")) return harmless(message);
+  return fmt::format("{} needs a value, as in {} {}", name, name, option->get_type_name());
+}
+
 Result<void> refuse_extras(const CLI::App& app) {
   const auto extras = app.remaining();
   if (extras.empty()) return {};
@@ -98,6 +108,8 @@ Result<void> parse(CLI::App& app, std::vector<std::string> words) {
         return refuse(app, option->get_name(true) + " is missing");
       }
     }
+  } catch (const CLI::ArgumentMismatch& error) {
+    return refuse(app, explain_mismatch(app, error.what()));
   } catch (const CLI::ParseError& error) {
     return refuse(app, harmless(error.what()));
   }

@@ -23,7 +23,10 @@ std::vector<std::string> split(std::string_view text) {
 }
 
 DeclaredValue value_of(std::string word) {
+  // CLI11 adds what it checks: "CODE:INT in [0 - 255]".
+  word = word.substr(0, word.find(':'));
   constexpr std::pair<std::string_view, ValueKind> kinds[] = {{"NAME", ValueKind::lock_name},
+                                                              {"PREFIX", ValueKind::lock_name},
                                                               {"FILE", ValueKind::file},
                                                               {"DIR", ValueKind::folder},
                                                               {"COMMAND", ValueKind::command}};
@@ -44,6 +47,7 @@ DeclaredOption option_of(const CLI::Option& option) {
   for (const auto& name : option.get_lnames()) out.names.push_back("--" + name);
   if (option.get_type_size_max() > 0) out.value = value_of(option.get_type_name());
   out.text = option.get_description();
+  out.is_repeatable = !out.value.word.empty() && option.get_expected_max() > 1;
   return out;
 }
 
@@ -89,7 +93,7 @@ const std::vector<DeclaredOption>& common_options() {
 
 std::vector<DeclaredOption> options_without_command() {
   auto options = common_options();
-  options.push_back({{"--version"}, {}, "Print the version and exit"});
+  options.push_back({{"--version"}, {}, "Print the version and exit", false});
   return options;
 }
 

@@ -13,7 +13,7 @@ namespace holdfast::cli {
 // What a value is, by the word that stands for it in help: a shell offers the right things.
 enum class ValueKind {
   other,      // "DURATION": nothing to offer
-  lock_name,  // "NAME"
+  lock_name,  // "NAME", "PREFIX"
   file,       // "FILE"
   folder,     // "DIR"
   command,    // "COMMAND", one of Holdfast's
@@ -30,6 +30,7 @@ struct DeclaredOption {
   std::vector<std::string> names;  // "-q" before "--quiet"
   DeclaredValue value;
   std::string text;
+  bool is_repeatable = false;
 };
 
 struct DeclaredArgument {

@@ -73,8 +73,8 @@ std::string overview() {
          "usage: holdfast COMMAND [OPTIONS] …\n" +
          table("commands", rows) +
          option_table("options, before or behind the command", options_without_command()) +
-         "\n'holdfast help COMMAND' says more about a command, 'man holdfast' about exit codes,\n"
-         "variables and files.\n";
+         "\n'holdfast help COMMAND' explains a command, 'man holdfast' exit codes, variables\n"
+         "and files.\n";
 }
 
 std::string help(const Command& command) {

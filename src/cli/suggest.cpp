@@ -36,7 +36,9 @@ std::string did_you_mean(std::string_view word, std::span<const std::string> kno
   // Half of a short word may not be wrong.
   auto least = std::min<std::size_t>(3, (word.size() + 1) / 2);
   for (const auto& candidate : known) {
-    const auto away = distance(word, candidate);
+    // Whoever stops in the middle of a word got no letter wrong.
+    const bool is_begun = word.size() > 1 && candidate.starts_with(word);
+    const auto away = is_begun ? 1 : distance(word, candidate);
     if (away >= least) continue;
     least = away;
     nearest = &candidate;

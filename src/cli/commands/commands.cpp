@@ -8,6 +8,8 @@
 namespace holdfast::cli {
 
 extern const Command acquire_command;
+extern const Command complete_names_command;
+extern const Command completion_command;
 extern const Command config_command;
 extern const Command doctor_command;
 extern const Command force_release_command;
@@ -36,9 +38,11 @@ constexpr const Command* commands[] = {
     &force_release_command,
     &doctor_command,
     &config_command,
+    &completion_command,
     &help_command,
     &version_command,
     &man_pages_command,
+    &complete_names_command,
 };
 
 }  // namespace

@@ -63,6 +63,9 @@ Result<int> acquire(Context& context, const Arguments& arguments) {
   if (!owner) return std::unexpected(owner.error());
   const auto settings = context.settings();
   if (!settings) return std::unexpected(settings.error());
+  if (arguments.wait && *arguments.wait > max_wait) {
+    return fail(Errc::bad_input, "--wait must be at most 24h");
+  }
   // A reader that went away is an error like any other, not the end of us.
   std::signal(SIGPIPE, SIG_IGN);
   const Signals signals;

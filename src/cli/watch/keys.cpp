@@ -45,8 +45,13 @@ std::optional<Taken> take_text(std::string_view bytes) {
     return Taken{{What::text, std::string(bytes.substr(0, point.bytes))}, point.bytes};
   // A character may come in pieces; what is no beginning of one is dropped.
   const auto first = static_cast<unsigned char>(bytes.front());
-  const std::size_t whole = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc2 ? 2 : 1;
-  if (bytes.size() < whole) return std::nullopt;
+  const std::size_t whole = first > 0xf4    ? 1
+                            : first >= 0xf0 ? 4
+                            : first >= 0xe0 ? 3
+                            : first >= 0xc2 ? 2
+                                            : 1;
+  const auto continues = [](unsigned char byte) { return (byte & 0xc0U) == 0x80U; };
+  if (bytes.size() < whole && std::ranges::all_of(bytes.substr(1), continues)) return std::nullopt;
   return Taken{{What::other}, 1};
 }
 

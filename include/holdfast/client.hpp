@@ -92,8 +92,8 @@ class Client {
 // Opens a store by URL: "memory:" and "memory:NAME" (shared by every client of this process that
 // opens the same URL), "file:" (this machine, the user's own default path),
 // "file:/some/folder?durable=yes", "redis://[USER:PASSWORD@]HOST[:PORT][/DB]" and "rediss://…"
-// (Redis or Valkey; docs/stores/redis.md has the options). Errors: bad_input, unsupported,
-// unavailable.
+// (Redis or Valkey; docs/stores/redis.md has the options, such as password_file=PATH). Errors:
+// bad_input, unsupported, unavailable.
 Result<Client> open(std::string_view url);
 
 // The schemes that open() knows, without the colon: "memory", "file", …

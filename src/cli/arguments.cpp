@@ -110,6 +110,9 @@ Result<void> parse(CLI::App& app, std::vector<std::string> words) {
     }
   } catch (const CLI::ArgumentMismatch& error) {
     return refuse(app, explain_mismatch(app, error.what()));
+  } catch (const CLI::ValidationError& error) {
+    // It says what to write instead.
+    return fail(Errc::bad_input, harmless(error.what()));
   } catch (const CLI::ParseError& error) {
     return refuse(app, harmless(error.what()));
   }

@@ -9,11 +9,14 @@
 #include "backends/file/worker.hpp"
 #include "backends/file/writer_lock.hpp"
 #include "backends/redis/options.hpp"
+#include "cli/completion/complete_names.hpp"
+#include "cli/look/gather.hpp"
 #include "client/core.hpp"
 #include "docs/repository.hpp"
 #include "text/config.hpp"
 #include "text/duration.hpp"
 #include "text/error_codes.hpp"
+#include "text/password.hpp"
 #include "text/url.hpp"
 
 #include <gtest/gtest.h>
@@ -37,6 +40,7 @@ const std::map<std::string, Limit>& limits() {
       {"max_wait", max_wait},
       {"max_page", std::uint64_t{max_page}},
       {"max_url_bytes", text::max_url_bytes},
+      {"max_password_bytes", text::max_password_bytes},
       {"max_config_bytes", text::max_config_bytes},
       {"max_holders", model::limits::max_holders},
       {"max_waiters", model::limits::max_waiters},
@@ -50,12 +54,15 @@ const std::map<std::string, Limit>& limits() {
       {"max_timeout", std::chrono::duration_cast<Duration>(backends::redis::max_timeout)},
       {"max_audit", std::uint64_t{backends::redis::max_audit}},
       {"max_database", std::uint64_t{backends::redis::max_database}},
+      {"max_completions", cli::max_completions},
+      {"max_listed", cli::max_listed},
       {"default_ttl", default_ttl},
       {"default_claim", model::limits::default_claim},
       {"queue_ttl", model::limits::queue_ttl},
       {"command_timeout", client::command_timeout},
       {"release_timeout", client::release_timeout},
       {"prompt_timeout", client::prompt_timeout},
+      {"completion_patience", Duration(cli::completion_patience)},
       {"patience_slice", Duration(backends::file::patience_slice)},
   };
   return known;

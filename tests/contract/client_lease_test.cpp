@@ -156,4 +156,10 @@ TEST_P(ClientContract, an_adopted_lease_can_be_extended) {
   EXPECT_EQ(code_of(client.mutex("orders:42").acquire()), "busy");
 }
 
+TEST_P(ClientContract, the_clock_of_a_store_on_this_machine_is_ours) {
+  const auto offset = client.clock_offset();
+  ASSERT_TRUE(offset) << offset.error().message;
+  EXPECT_LT(std::chrono::abs(*offset), 1s);
+}
+
 }  // namespace holdfast::test

@@ -57,6 +57,16 @@ LockView documented_lock() {
   return lock;
 }
 
+TEST(Json, a_line_of_an_audit_trail_is_as_documented) {
+  auto said = *metadata("web-1", 4711, "report");
+  said.note = "nightly";
+  const LockEvent event{.at = now,
+                        .what = "granted",
+                        .fence = 1794778200250000,
+                        .metadata = std::make_shared<Metadata>(said)};
+  EXPECT_EQ(json::serialize(to_json(event)), documented("History"));
+}
+
 TEST(Json, a_lock_with_its_holders_and_waiters_is_as_documented) {
   EXPECT_EQ(json::serialize(to_json(documented_lock(), now)), documented("Lock"));
 }

@@ -176,6 +176,17 @@ TEST_F(Completion, in_zsh_knows_commands_options_and_names) {
   EXPECT_EQ(typed_in_zsh("run x -- holdf"), "run|x|--|holdfast");
 }
 
+TEST_F(Completion, in_zsh_works_from_the_folder_where_it_is_installed) {
+  if (!has("zsh")) GTEST_SKIP() << "zsh is not installed; tools/install_packages test installs it";
+  fs::create_directory(path("site-functions"));
+  fs::rename(path("holdfast.zsh"), path("site-functions/_holdfast"));
+  const auto setup = "fpath=(" + path("site-functions") + " $fpath); PATH=" + path("bin") +
+                     ":$PATH; autoload -U compinit && compinit -u -D; " +
+                     "holdfast() { print -r -- 'call''ed<'\"${(j:|:)@}\"'>e''nd' };";
+  take("orders:42");
+  EXPECT_EQ(typed({"zsh", "-f", "-i"}, setup, "status ord"), "status|orders:42");
+}
+
 TEST_F(Completion, in_fish_knows_commands_options_and_names) {
   if (!has("fish")) {
     GTEST_SKIP() << "fish is not installed; tools/install_packages test installs it";

@@ -15,9 +15,11 @@ namespace holdfast::test {
 
 class Cli : public testing::Test {
  protected:
-  // HOME is an empty folder, HOLDFAST_STORE a file store in it.
+  // HOME is an empty folder, HOLDFAST_STORE a file store in it; this machine's settings are out of
+  // reach.
   std::vector<std::string> environment() const {
-    return {"HOME=" + folder_.path().string(), "HOLDFAST_STORE=" + store()};
+    return {"HOME=" + folder_.path().string(), "HOLDFAST_STORE=" + store(),
+            "HOLDFAST_SYSTEM_CONFIG=" + path("machine.yml")};
   }
   std::string store() const { return "file:" + (folder_.path() / "locks").string(); }
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }

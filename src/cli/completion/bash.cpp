@@ -39,15 +39,15 @@ __holdfast_unquote() {
 # Adds a word to the answer, unless it cannot stand behind the quote that was opened. What lies in
 # front of the last colon or equals sign is already on the line.
 __holdfast_add() {
-  local word="$1" typed="$2" done
+  local word="$1" typed="$2" on_line
   case "$typed" in
     \"*) [[ "$word" != *[\"\$\`\\!]* ]] || return; typed="${typed:1}" ;;
     \'*) [[ "$word" != *\'* ]] || return; typed="${typed:1}" ;;
     *) printf -v word %q "$word" ;;
   esac
-  done="${typed%"${typed##*[:=]}"}"
-  [[ "$word" == "$done"* ]] || return
-  COMPREPLY+=("${word#"$done"}")
+  on_line="${typed%"${typed##*[:=]}"}"
+  [[ "$word" == "$on_line"* ]] || return
+  COMPREPLY+=("${word#"$on_line"}")
 }
 
 # Offers values of a kind for what was typed of one.

@@ -56,9 +56,7 @@ function __holdfast_names
         end
         set -e words[1]
     end
-    set -l token (commandline -ct)
-    set -l option (string match -r -- '^--[a-z-]+=' $token)
-    set token (string replace -r -- '^--[a-z-]+=' '' $token)
+    set -l token (string replace -r -- '^--[a-z-]+=' '' (commandline -ct))
     set -l prefix (string unescape -- $token 2>/dev/null; or string trim -l -c '"\'' -- $token)
     command holdfast $store complete-names "$prefix" 2>/dev/null
 end

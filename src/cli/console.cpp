@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/console.hpp"
 
+#include "cli/look/display.hpp"
 #include "text/json.hpp"
 
 #include <boost/json/serialize.hpp>
@@ -40,6 +41,11 @@ std::string_view sequence(Style style) {
 // There is nobody left to tell if standard error does not take it.
 void say(std::string_view text) { (void)write_all(STDERR_FILENO, text); }
 
+// A sentence may quote what others wrote into the store, such as the name of a program.
+void say_sentence(std::string_view sentence) {
+  say(fmt::format("holdfast: {}\n", cleaned(sentence)));
+}
+
 void say(const json::object& object) { say(json::serialize(object) + "\n"); }
 
 }  // namespace
@@ -72,13 +78,13 @@ void Console::print(const json::object& result) {
 void Console::note(std::string_view sentence) {
   if (options_.quiet) return;
   if (options_.json) return say(json::object{{"note", sentence}});
-  say(fmt::format("holdfast: {}\n", sentence));
+  say_sentence(sentence);
 }
 
 void Console::detail(std::string_view sentence) {
   if (!options_.verbose) return;
   if (options_.json) return say(json::object{{"detail", sentence}});
-  say(fmt::format("holdfast: {}\n", sentence));
+  say_sentence(sentence);
 }
 
 void Console::event(const json::object& event) {
@@ -87,11 +93,11 @@ void Console::event(const json::object& event) {
 
 void Console::error(const Error& error) {
   if (options_.json) return say(json::object{{"error", text::to_json(error)}});
-  say(fmt::format("holdfast: {}\n", error.message));
+  say_sentence(error.message);
 }
 
 void Console::error(std::string_view message, int exit_code) {
-  if (!options_.json) return say(fmt::format("holdfast: {}\n", message));
+  if (!options_.json) return say_sentence(message);
   say(json::object{
       {"error", json::object{{"code", nullptr}, {"message", message}, {"exit_code", exit_code}}}});
 }

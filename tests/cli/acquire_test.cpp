@@ -70,6 +70,15 @@ TEST_F(Acquire, fails_fast_unless_it_is_told_to_wait) {
   EXPECT_EQ(holdfast({"acquire", "deploy", "--wait", "1s", "--no-wait"}).code, 64);
 }
 
+TEST_F(Acquire, that_fails_repeats_nothing_raw_of_what_the_holder_said_of_itself) {
+  const auto evil = "exec -a $'\\e]0;evil' " + std::string(HOLDFAST_BINARY) + " acquire deploy";
+  ASSERT_EQ(run({"bash", "-c", evil}, with({})).code, 0);
+  const auto busy = holdfast({"acquire", "deploy"});
+  EXPECT_EQ(busy.code, 75);
+  EXPECT_THAT(busy.err, HasSubstr("\\x1b]0;evil"));
+  EXPECT_THAT(busy.err, Not(HasSubstr("\x1b]")));
+}
+
 TEST_F(Acquire, that_waited_holds_the_lock_for_its_whole_ttl) {
   const auto first = take({"deploy"});
   Program second(words({"acquire", "deploy", "--wait", "20s", "--ttl", "20s"}), with({}));

@@ -74,7 +74,7 @@ Result<int> force_release(Context& context, const Arguments& arguments) {
   if (!count) return std::unexpected(count.error());
   context.console.print(
       {{"name", arguments.name}, {"released", *count}, {"reason", arguments.reason}});
-  context.console.print(fmt::format("'{}' was taken from {} {}", arguments.name, *count,
+  context.console.print(fmt::format("'{}' was taken from {} {}", cleaned(arguments.name), *count,
                                     *count == 1 ? "holder" : "holders"));
   return 0;
 }

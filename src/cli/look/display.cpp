@@ -19,8 +19,8 @@ struct Range {
   char32_t last;
 };
 
-template <std::size_t n>
-constexpr bool contains(const std::array<Range, n>& sorted, char32_t value) {
+template <std::size_t size>
+constexpr bool contains(const std::array<Range, size>& sorted, char32_t value) {
   const auto after = std::ranges::upper_bound(sorted, value, {}, &Range::first);
   return after != sorted.begin() && value <= std::prev(after)->last;
 }

@@ -52,6 +52,7 @@ std::string Table::line(const std::vector<std::string>& cells,
 std::vector<std::string> Table::lines(std::optional<std::size_t> width) const {
   const auto fitted = widths(width);
   std::vector<std::string> titles;
+  titles.reserve(columns_.size());
   for (const auto& column : columns_) titles.push_back(column.title);
   std::vector<std::string> out{line(titles, fitted)};
   for (const auto& row : rows_) out.push_back(line(row, fitted));

@@ -67,6 +67,13 @@ void close_once(int& fd) {
 
 void pause_briefly() { std::this_thread::sleep_for(std::chrono::milliseconds(2)); }
 
+bool is_running(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
+  const std::string text((std::istreambuf_iterator<char>(file)), {});
+  const auto name_end = text.rfind(')');
+  return name_end != std::string::npos && text[name_end + 2] != 'Z';
+}
+
 Program::Program(std::vector<std::string> words, ProgramOptions options)
     : terminal_(options.terminal) {
   if (terminal_) {

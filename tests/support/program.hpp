@@ -84,6 +84,9 @@ struct Finished {
 // Runs it to its end.
 Finished run(std::vector<std::string> words, ProgramOptions options = {});
 
+// Whether a process of any parent runs. A zombie does not: nobody may be there to reap an orphan.
+bool is_running(pid_t pid);
+
 // True as soon as `condition()` is, false after the patience. Asks every few milliseconds.
 template <typename Condition>
 bool eventually(Condition condition, std::chrono::milliseconds patience = std::chrono::seconds(10));

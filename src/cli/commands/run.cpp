@@ -6,6 +6,7 @@
 #include "cli/process/supervisor.hpp"
 #include "cli/process/take.hpp"
 #include "cli/run_options.hpp"
+#include "client/options_check.hpp"
 #include "text/duration.hpp"
 #include "text/error_codes.hpp"
 #include "text/quote.hpp"
@@ -53,6 +54,10 @@ Result<Wanted> wanted_locks(const Arguments& arguments, const Settings& settings
   }
   wanted.wait = arguments.wait ? arguments.wait : settings.wait.value;
   if (arguments.no_wait) wanted.wait = Duration::zero();
+  // The first try does not wait, and would not find it.
+  if (auto good = client::check_wait(wanted.wait.value_or(max_wait)); !good) {
+    return std::unexpected(std::move(good.error()));
+  }
   return wanted;
 }
 

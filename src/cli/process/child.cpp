@@ -36,6 +36,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 [[noreturn]] void become(Prepared& prepared) {
   const Launch& launch = prepared.launch;
   setpgid(0, 0);
+  if (launch.group != nullptr) launch.group->store(getpid());
   if (launch.terminal >= 0) tcsetpgrp(launch.terminal, getpid());
   if (launch.dies_with_us) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);

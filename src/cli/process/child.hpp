@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <atomic>
 #include <csignal>
 #include <expected>
 #include <string>
@@ -19,6 +20,7 @@ struct Launch {
   sigset_t mask{};                       // what the command has blocked
   int terminal = -1;                     // give it the foreground of this terminal
   bool dies_with_us = true;              // killed if this program is
+  std::atomic<pid_t>* group = nullptr;   // where the guard finds the number of its group
 };
 
 // Its process id, or errno if it could not be run. It dies with the calling thread, so call this

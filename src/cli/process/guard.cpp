@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
@@ -23,6 +22,7 @@ using runtime::LocalClock;
 using runtime::LocalTime;
 
 struct Guard::Shared {
+  std::atomic<pid_t> group{0};
   std::atomic<std::int64_t> dead_by_ns{INT64_MAX};
   std::atomic<bool> dismissed{false};
   static_assert(std::atomic<std::int64_t>::is_always_lock_free);
@@ -89,7 +89,8 @@ Guard::Guard(GuardOptions options) {
       break;
     }
   }
-  kill(-options.group, SIGKILL);
+  const pid_t group = shared_->group.load();
+  if (group > 0) kill(-group, SIGKILL);
   _exit(0);
 }
 
@@ -101,6 +102,8 @@ Guard::~Guard() {
   }
   munmap(shared_, sizeof(Shared));
 }
+
+std::atomic<pid_t>& Guard::group() { return shared_->group; }
 
 void Guard::dead_by(LocalTime when) {
   const auto when_ns = when.time_since_epoch().count();

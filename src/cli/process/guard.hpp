@@ -2,18 +2,19 @@
 //
 // A second process that outlives this one by a moment. If this program is killed, or hangs, or is
 // stopped while its lease runs out, nobody would be left to end the command: the guard does. It
-// shares one number with us, the time by which the command must be dead, and a pipe that closes
-// when we are gone.
+// shares two numbers with us, the command's group and the time by which it must be dead, and a pipe
+// that closes when we are gone. It is there before the command is.
 #pragma once
 
 #include "runtime/clock.hpp"
 
 #include <sys/types.h>
 
+#include <atomic>
+
 namespace holdfast::cli {
 
 struct GuardOptions {
-  pid_t group = 0;               // the command's
   bool kill_when_we_die = true;  // else only when the time has come
   runtime::LocalTime dead_by = runtime::LocalTime::max();
 };
@@ -23,6 +24,8 @@ class Guard {
   explicit Guard(GuardOptions options);
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
+  // Where the command's group is written, by the command itself before it becomes the program.
+  std::atomic<pid_t>& group();
   // Ends the guard. Must happen before the command is reaped, since then its number may be given to
   // somebody else.
   ~Guard();

@@ -11,7 +11,8 @@ Duration kill_margin(Duration ttl) {
 }
 
 Ladder::Step Ladder::look(LocalTime now, LocalTime valid_until, bool lost) {
-  if (options_.on_lost == OnLost::ignore || reached_ == Rung::kill) return {};
+  if (options_.on_lost == OnLost::ignore) return {};
+  if (reached_ == Rung::kill) return {.signal = Rung::none, .dead_by = kill_at_};
   const auto end = valid_until - options_.margin;
   if (reached_ == Rung::term) {
     if (now >= kill_at_) return climb(Rung::kill, now);
@@ -31,8 +32,8 @@ Ladder::Step Ladder::look(LocalTime now, LocalTime valid_until, bool lost) {
 Ladder::Step Ladder::climb(Rung rung, LocalTime dead_by) {
   reached_ = rung;
   kill_at_ = dead_by;
-  if (rung == Rung::kill) return {.signal = rung};
-  return {.signal = rung, .look_again = dead_by, .dead_by = dead_by};
+  const auto look_again = rung == Rung::kill ? LocalTime::max() : dead_by;
+  return {.signal = rung, .look_again = look_again, .dead_by = dead_by};
 }
 
 }  // namespace holdfast::cli

@@ -103,18 +103,20 @@ bool Supervisor::start(Launch launch) {
   const bool takes_terminal =
       terminal_.is_ours() && isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
   launch.terminal = takes_terminal ? terminal_.fd() : -1;
+  const bool ignores = options_.ladder.on_lost == OnLost::ignore;
+  if (!options_.keep_child || !ignores) {
+    guard_.emplace(GuardOptions{
+        .kill_when_we_die = !options_.keep_child,
+        .dead_by = ignores ? LocalTime::max() : valid_until_ - options_.ladder.margin});
+    launch.group = &guard_->group();
+  }
   const auto child = cli::launch(launch);
   if (!child) {
     start_failure_ = child.error();
+    guard_.reset();
     return false;
   }
   child_ = *child;
-  const bool ignores = options_.ladder.on_lost == OnLost::ignore;
-  if (options_.keep_child && ignores) return true;
-  guard_.emplace(
-      GuardOptions{.group = child_,
-                   .kill_when_we_die = !options_.keep_child,
-                   .dead_by = ignores ? LocalTime::max() : valid_until_ - options_.ladder.margin});
   return true;
 }
 

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// A lease that is lost under a command, on a real server.
+#include "cli/holdfast_program.hpp"
+#include "support/redis_server.hpp"
+
+#include <gmock/gmock.h>
+
+#include <csignal>
+
+namespace holdfast::test {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::steady_clock;
+using testing::HasSubstr;
+
+constexpr const char* key = "hf:{x}";
+
+class RunLoss : public Cli {
+ protected:
+  Program start(std::string script, std::vector<std::string> options) {
+    options.insert(options.begin(), {"run", "--store", server_.url()});
+    options.insert(options.end(), {"x", "--", "sh", "-c", std::move(script)});
+    return Program(words(std::move(options)), with({}));
+  }
+  Finished holdfast_there(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), {"--store", server_.url()});
+    return holdfast(std::move(arguments));
+  }
+  // No grant to another can come before this.
+  steady_clock::time_point lease_ends() {
+    const auto before = steady_clock::now();
+    return before + std::chrono::milliseconds(RawRedis(server_).integer({"PTTL", key}));
+  }
+
+  RedisServer server_;
+};
+
+TEST_F(RunLoss, to_a_paused_store_ends_the_command_before_the_lease) {
+  auto run = start("trap 'echo term; exit 5' TERM; echo ready; while :; do sleep 0.02; done",
+                   {"--ttl", "3s"});
+  ASSERT_TRUE(run.says("ready"));
+  const auto end = lease_ends();
+  server_.stop();
+  EXPECT_EQ(run.wait(10s), 77);
+  EXPECT_LT(steady_clock::now(), end);
+  EXPECT_TRUE(run.says("term"));
+  EXPECT_TRUE(run.complains("lock lost"));
+  server_.cont();
+}
+
+TEST_F(RunLoss, to_a_paused_store_ends_even_a_command_that_does_not_listen) {
+  auto run = start("trap '' TERM; echo ready; while :; do sleep 0.02; done", {"--ttl", "3s"});
+  ASSERT_TRUE(run.says("ready"));
+  const auto end = lease_ends();
+  const auto stopped_at = steady_clock::now();
+  server_.stop();
+  // The program itself may take a little longer, since it waits for nothing but the command.
+  EXPECT_EQ(run.wait(10s), 77);
+  EXPECT_LT(steady_clock::now(), end);
+  EXPECT_GT(steady_clock::now() - stopped_at, 1s) << "the store had time to come back";
+  server_.cont();
+}
+
+TEST_F(RunLoss, is_none_if_the_store_comes_back_in_time) {
+  auto run = start("echo ready; sleep 3; echo done", {"--ttl", "3s"});
+  ASSERT_TRUE(run.says("ready"));
+  server_.stop();
+  std::this_thread::sleep_for(1s);
+  server_.cont();
+  EXPECT_EQ(run.wait(10s), 0);
+  EXPECT_TRUE(run.says("done"));
+  EXPECT_EQ(run.err(), "");
+}
+
+TEST_F(RunLoss, to_an_emptied_store_is_noticed_at_the_next_renewal) {
+  auto run = start("trap 'echo term; exit 5' TERM; echo ready; while :; do sleep 0.02; done",
+                   {"--ttl", "3s"});
+  ASSERT_TRUE(run.says("ready"));
+  const auto emptied_at = steady_clock::now();
+  RawRedis(server_).call({"FLUSHALL"});
+  EXPECT_EQ(run.wait(10s), 77);
+  EXPECT_LT(steady_clock::now() - emptied_at, 1s + 500ms) << "a third of the ttl, and a little";
+  EXPECT_TRUE(run.says("term"));
+}
+
+TEST_F(RunLoss, to_a_store_that_comes_back_empty_is_noticed_when_it_is_back) {
+  auto run = start("trap 'echo term; exit 5' TERM; echo ready; while :; do sleep 0.02; done",
+                   {"--ttl", "60s"});
+  ASSERT_TRUE(run.says("ready"));
+  server_.restart();
+  const auto back_at = steady_clock::now();
+  EXPECT_EQ(run.wait(10s), 77);
+  EXPECT_LT(steady_clock::now() - back_at, 5s) << "long before the next renewal, 20 s later";
+}
+
+TEST_F(RunLoss, by_force_ends_the_command) {
+  auto run = start("echo ready; exec sleep 60", {"--ttl", "1500ms"});
+  ASSERT_TRUE(run.says("ready"));
+  EXPECT_EQ(holdfast_there({"force-release", "x", "--yes", "--reason", "a test"}).code, 0);
+  EXPECT_EQ(run.wait(5s), 77);
+}
+
+TEST_F(RunLoss, can_be_answered_with_sigkill_alone) {
+  auto run = start("trap 'echo term' TERM; echo ready; while :; do sleep 0.02; done",
+                   {"--ttl", "1500ms", "--on-lost", "kill"});
+  ASSERT_TRUE(run.says("ready"));
+  RawRedis(server_).call({"FLUSHALL"});
+  EXPECT_EQ(run.wait(5s), 77);
+  EXPECT_EQ(run.out(), "ready\n");
+}
+
+TEST_F(RunLoss, can_be_ignored_but_not_silently) {
+  auto run = start("trap 'echo term' TERM; echo ready; sleep 2; exit 3",
+                   {"--ttl", "1500ms", "--on-lost", "ignore"});
+  ASSERT_TRUE(run.says("ready"));
+  RawRedis(server_).call({"FLUSHALL"});
+  EXPECT_EQ(run.wait(5s), 3);
+  EXPECT_EQ(run.out(), "ready\n");
+  EXPECT_THAT(run.err(), HasSubstr("lock lost"));
+}
+
+TEST_F(RunLoss, that_only_the_release_finds_is_told_too) {
+  auto run = start("echo ready; sleep 0.5; exit 0", {"--ttl", "30s"});
+  ASSERT_TRUE(run.says("ready"));
+  RawRedis(server_).call({"FLUSHALL"});
+  EXPECT_EQ(run.wait(5s), 77);
+  EXPECT_THAT(run.err(), HasSubstr("lost before the command ended"));
+}
+
+TEST_F(RunLoss, by_a_limit_on_the_hold_ends_a_command_that_hangs) {
+  const auto started_at = steady_clock::now();
+  auto run = start("echo ready; exec sleep 60", {"--ttl", "1s", "--max-hold", "2s"});
+  EXPECT_EQ(run.wait(10s), 77);
+  EXPECT_LT(steady_clock::now() - started_at, 4s);
+}
+
+TEST_F(RunLoss, kills_what_the_command_left_behind) {
+  auto run = start("trap 'exit 0' TERM; sh -c 'trap \"\" TERM; echo $$; exec sleep 64' & wait",
+                   {"--ttl", "1500ms"});
+  ASSERT_TRUE(run.says("\n"));
+  const pid_t left = std::stoi(run.out());
+  RawRedis(server_).call({"FLUSHALL"});
+  EXPECT_EQ(run.wait(5s), 77);
+  EXPECT_TRUE(eventually([&] { return !is_running(left); }, 2s));
+}
+
+TEST_F(RunLoss, of_an_unreachable_store_is_said_before_anything_starts) {
+  server_.kill();
+  const auto refused = holdfast_there({"run", "x", "--", "echo", "no"});
+  EXPECT_EQ(refused.code, 69);
+  EXPECT_EQ(refused.out, "");
+  EXPECT_THAT(refused.err, HasSubstr("127.0.0.1:" + std::to_string(server_.port())));
+}
+
+}  // namespace
+}  // namespace holdfast::test

@@ -48,6 +48,7 @@ std::string option_table(std::string_view title, const std::vector<DeclaredOptio
 
 std::string argument_table(const std::vector<DeclaredArgument>& arguments) {
   std::vector<Row> rows;
+  rows.reserve(arguments.size());
   for (const auto& argument : arguments) rows.push_back({argument.name, argument.text});
   return table("arguments", rows);
 }

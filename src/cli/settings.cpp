@@ -125,6 +125,7 @@ class Loader {
     }
     if (!known.empty()) return fmt::format("known are {}", fmt::join(known, ", "));
     std::vector<std::string> places;
+    places.reserve(settings_.files.size());
     for (const auto& file : settings_.files) places.push_back(file.path);
     if (places.empty()) return "there is no config.yml that could have one";
     return fmt::format("profiles are looked for in {}", fmt::join(places, " and "));
@@ -133,7 +134,7 @@ class Loader {
   void put_all(const text::Settings& from, const std::string& origin) {
     if (from.store) put(settings_.store, *from.store, origin);
     if (from.ttl) put(settings_.ttl, *from.ttl, origin);
-    if (from.wait) put(settings_.wait, std::optional(*from.wait), origin);
+    if (from.wait) put(settings_.wait, from.wait, origin);
   }
 
   template <typename T>

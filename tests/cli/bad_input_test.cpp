@@ -45,7 +45,7 @@ TEST_F(BadInput, in_the_words_is_refused_with_what_to_do) {
       {{}, "a command is missing; see 'holdfast --help'"},
       {{"statsu", "x"}, "unknown command \"statsu\"; did you mean 'status'?"},
       {{"nonsense"}, "unknown command \"nonsense\"; see 'holdfast --help'"},
-      {{"\x1b[31mred"}, "unknown command \"\\x1b[31mred\""},
+      {{"\x1b[31mred"}, R"(unknown command "\x1b[31mred")"},
       {{"redis://:s3cret@h"}, "unknown command \"redis://:***@h\""},
       {{"help", "confg"}, "did you mean 'config'?"},
       {{"status", "x", "--jsn"}, "unknown option \"--jsn\"; did you mean '--json'?"},
@@ -61,7 +61,7 @@ TEST_F(BadInput, in_the_words_is_refused_with_what_to_do) {
       {{"status", "two\nlines"}, "control characters"},
       {{"status", std::string(600, 'x')}, "512"},
       {{"completion", "tcsh"}, "known are bash, zsh and fish"},
-      {{"completion", "\x07"}, "\"\\x07\""},
+      {{"completion", "\x07"}, R"("\x07")"},
   };
   for (const auto& each : cases) {
     SCOPED_TRACE(each.words.empty() ? "nothing" : each.words.front());

@@ -81,7 +81,7 @@ class Completion : public Cli {
   std::string typed_in_bash(const std::string& keys) const {
     return typed(
         {"bash", "--norc", "--noprofile", "-i"},
-        use_script("bash") + "holdfast() { local IFS='|'; printf 'call''ed<%s>e''nd\\n' \"$*\"; };",
+        use_script("bash") + R"(holdfast() { local IFS='|'; printf 'call''ed<%s>e''nd\n' "$*"; };)",
         keys);
   }
   std::string typed_in_zsh(const std::string& keys) const {

@@ -50,11 +50,10 @@ std::string command_line_of(pid_t pid) {
 // As a program would see its words after hide_secrets.
 std::vector<std::string> hidden(std::vector<std::string> words) {
   std::vector<char*> pointers;
+  pointers.reserve(words.size());
   for (auto& word : words) pointers.push_back(word.data());
   cli::hide_secrets(pointers);
-  std::vector<std::string> seen;
-  for (const char* word : pointers) seen.emplace_back(word);
-  return seen;
+  return {pointers.begin(), pointers.end()};
 }
 
 using Words = std::vector<std::string>;

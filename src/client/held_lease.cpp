@@ -208,6 +208,12 @@ bool HeldLease::end() {
   return true;
 }
 
+std::optional<Micros> HeldLease::unconfirmed_ttl() const {
+  const std::lock_guard lock(mutex_);
+  const bool is_claim = state_ == State::held && plan_.is_unconfirmed();
+  return is_claim ? plan_.ttl_to_ask(now()) : std::nullopt;
+}
+
 void HeldLease::detach() {
   if (!core_->is_ours()) return;
   std::shared_ptr<store::Listening> ear;

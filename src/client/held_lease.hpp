@@ -11,6 +11,7 @@
 
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <stop_token>
 
 namespace holdfast::client {
@@ -44,6 +45,8 @@ class HeldLease : public std::enable_shared_from_this<HeldLease> {
   void confirm();
   // Ends the handle without a word to the store.
   void detach();
+  // The ttl that a claim still has to be extended to; nothing where the lease is no mere claim.
+  std::optional<Micros> unconfirmed_ttl() const;
   // The handle goes away: gives the lock back without keeping anybody waiting.
   void abandon();
 

@@ -59,6 +59,8 @@ Result<void> Lease::downgrade() {
 }
 
 OwnerId Lease::detach() {
+  // What was handed over is ours for a short claim. Whoever adopts it later counts on the ttl.
+  if (const auto ttl = held_->unconfirmed_ttl()) (void)wait_for(*held_, held_->extend(*ttl));
   held_->detach();
   return held_->identity().owner;
 }

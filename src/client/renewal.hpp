@@ -39,6 +39,8 @@ class RenewalPlan {
   void stop_renewing();
   void change_ttl(Micros ttl) { terms_.ttl = ttl; }
   Micros ttl() const { return terms_.ttl; }
+  // Handed over, and not yet ours for the whole ttl.
+  bool is_unconfirmed() const { return unconfirmed_; }
 
  private:
   bool wants_renewal() const { return terms_.renew || unconfirmed_; }

@@ -140,6 +140,21 @@ TEST_P(ClientContract, a_detached_lock_stays_held_and_is_adopted_by_its_owner_on
   EXPECT_EQ(code_of(other.adopt("nobody's", owner.str())), "not_held");
 }
 
+TEST_P(ClientContract, a_detached_lock_that_was_waited_for_stays_held_longer_than_a_claim) {
+  auto first = ok(client.mutex("orders:42").acquire({.ttl = 10s}));
+  auto turn = std::async(std::launch::async, [waiter = open_again()] {
+    auto lock = waiter.mutex("orders:42");
+    auto lease = lock.acquire({.ttl = 10s, .wait = 5s, .renew = false});
+    if (lease) lease->detach();
+    return lease.has_value();
+  });
+  let_pass(100ms);
+  EXPECT_EQ(first->release(), Released::released);
+  ASSERT_TRUE(turn.get());
+  let_pass(700ms);
+  EXPECT_EQ(code_of(client.mutex("orders:42").acquire()), "busy");
+}
+
 TEST_P(ClientContract, a_detached_lock_ends_with_its_ttl) {
   ok(client.mutex("orders:42").acquire({.ttl = 200ms}))->detach();
   EXPECT_EQ(code_of(client.mutex("orders:42").acquire()), "busy");

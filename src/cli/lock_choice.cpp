@@ -27,8 +27,8 @@ Result<Permits> parse_permits(std::string_view text) {
   const auto slash = text.find('/');
   Permits permits;
   if (slash != std::string_view::npos && read_number(text.substr(0, slash), permits.wanted) &&
-      read_number(text.substr(slash + 1), permits.capacity) &&
-      permits.wanted <= permits.capacity && permits.capacity < all_permits) {
+      read_number(text.substr(slash + 1), permits.capacity) && permits.wanted <= permits.capacity &&
+      permits.capacity < all_permits) {
     return permits;
   }
   return fail(Errc::bad_input, fmt::format("permits {} must have the form N/M, such as 1/5: N of "
@@ -60,14 +60,14 @@ void add_lock_choice(CLI::App& app, LockChoice& choice) {
          [&choice](const std::string& word) {
            const auto order = text::parse_order(word);
            if (!order) {
-             throw CLI::ValidationError("--order", text::quoted(word) +
-                                                       " must be automatic, fifo or barging");
+             throw CLI::ValidationError("--order",
+                                        text::quoted(word) + " must be automatic, fifo or barging");
            }
            choice.order = *order;
          },
          "Who comes first: fifo (in the order of asking), barging (whoever comes at the right "
          "moment), or automatic (fifo where the store can)")
-      ->type_name("ORDER");
+      ->type_name("automatic|fifo|barging");
 }
 
 Result<Lease> acquire_chosen(const Client& client, const LockChoice& choice, std::string_view name,

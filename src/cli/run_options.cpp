@@ -35,7 +35,7 @@ void add_run_options(CLI::App& app, RunOptions& options, bool may_ignore) {
                       "the default), kill (SIGKILL), or ignore (it goes on without the lock)"
                     : "What the command gets when leadership is lost: term (SIGTERM, then SIGKILL; "
                       "the default) or kill (SIGKILL)")
-      ->type_name("WHAT");
+      ->type_name(may_ignore ? "term|kill|ignore" : "term|kill");
   add_duration(app, "--kill-after", options.kill_after,
                "How long after SIGTERM the command gets SIGKILL (default: a sixth of the ttl)");
   app.add_option("--note", options.note, "Shown to operators beside the holder")->type_name("TEXT");

@@ -12,29 +12,19 @@
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <poll.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <memory>
 #include <optional>
 
 namespace holdfast::cli {
 namespace {
 
-using std::chrono::seconds;
-
 struct Arguments {
   std::string name;
   std::string value;
   RunOptions run;
 };
-
-// A candidate outlives a store that is away for a while.
-bool may_pass(Errc code) {
-  return code == Errc::unavailable || code == Errc::outcome_unknown ||
-         code == Errc::not_replicated || code == Errc::quorum_not_reached;
-}
 
 class Candidate {
  public:
@@ -64,46 +54,27 @@ class Candidate {
   const Signals& signals() const { return signals_; }
 
  private:
-  // Waits for ever, also for a store that went away after it had answered once.
+  // Waits for ever in pieces of the longest wait there is; each of them outlives a store that goes
+  // away for a while.
   Result<Lease> campaign(const Client& client) {
-    seconds pause(1);
-    while (true) {
-      auto lease = campaign_once(client);
-      if (lease) return lease;
-      if (lease.error().code == Errc::timed_out) continue;
-      if (!may_pass(lease.error().code) || !has_led_) return lease;
-      context_.console.note(
-          fmt::format("{}; trying again in {}s", lease.error().message, pause.count()));
-      rest(pause);
-      pause = std::min(2 * pause, seconds(10));
-    }
-  }
-
-  Result<Lease> campaign_once(const Client& client) {
     auto options = acquire_options(arguments_.run, ttl_, context_.command_line.front());
     options.wait = max_wait;
     Result<Lease> lease = fail(Errc::cancelled, "the campaign was cancelled");
     auto election = client.election(arguments_.name);
-    const auto signal = attend(signals_, {}, [&](std::stop_token stop) {
-      lease = election.campaign(arguments_.value, options, std::move(stop), std::source_location{});
-      // As in `run`: a command wants the whole ttl, not the short claim of a hand-over.
-      if (!lease || lease->remaining() > ttl_ / 2) return;
-      if (auto extended = lease->extend(ttl_); !extended) lease = std::unexpected(extended.error());
+    const auto signal = attend(signals_, {}, [&](const std::stop_token& stop) {
+      do {
+        lease = election.campaign(arguments_.value, options, stop, std::source_location{});
+      } while (must_try_again(lease));
     });
-    if (signal) {
-      if (lease) (void)lease->release();
-      die_by(*signal);
-    }
-    has_led_ = has_led_ || lease.has_value();
-    return lease;
+    if (!signal) return lease;
+    if (lease) (void)lease->release();
+    die_by(*signal);
   }
 
-  void rest(seconds time) const {
-    pollfd signals{signals_.fd(), POLLIN, 0};
-    if (poll(&signals, 1, static_cast<int>(time.count() * 1000)) <= 0) return;
-    while (const auto signal = signals_.next()) {
-      if (Signals::ends_a_wait(*signal)) die_by(*signal);
-    }
+  // As in `run`: a command wants the whole ttl, not the short claim of a hand-over.
+  bool must_try_again(Result<Lease>& lease) const {
+    if (!lease) return lease.error().code == Errc::timed_out;
+    return lease->remaining() <= ttl_ / 2 && !lease->extend(ttl_);
   }
 
   Supervisor::Options options() {
@@ -133,7 +104,6 @@ class Candidate {
   const LadderOptions ladder_;
   const Duration ttl_;
   const Signals signals_;
-  bool has_led_ = false;
 };
 
 Result<int> elect(Context& context, Arguments& arguments) {
@@ -183,8 +153,8 @@ const Command elect_command{
         "Waits to become the leader of an election, and runs the command while it is. If "
         "leadership is lost, the command is ended as 'holdfast run' does it, before anybody else "
         "can lead where the store makes that possible; holdfast then stands for election again, "
-        "and runs the command again when leadership returns. A store that goes away after the "
-        "first election is waited for.\n\n"
+        "and runs the command again when leadership returns. A store that goes away meanwhile is "
+        "waited for.\n\n"
         "If the command ends by itself, holdfast resigns and exits with its exit code.",
     .examples = examples,
     .declare = declare,

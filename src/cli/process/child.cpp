@@ -32,12 +32,12 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
-// Between vfork and exec: system calls only, since the memory is the parent's.
+// Between vfork and exec: system calls only, since the memory is the parent's. It has not been
+// given the terminal yet: a Ctrl-Z that stopped it here would leave the parent waiting for ever.
 [[noreturn]] void become(Prepared& prepared) {
   const Launch& launch = prepared.launch;
   setpgid(0, 0);
   if (launch.group != nullptr) launch.group->store(getpid());
-  if (launch.terminal >= 0) tcsetpgrp(launch.terminal, getpid());
   if (launch.dies_with_us) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != prepared.parent) _exit(0);

@@ -18,7 +18,6 @@ struct Launch {
   std::vector<std::string> words;        // its arguments, its own name first
   std::vector<std::string> environment;  // NAME=VALUE, all of it
   sigset_t mask{};                       // what the command has blocked
-  int terminal = -1;                     // give it the foreground of this terminal
   bool dies_with_us = true;              // killed if this program is
   std::atomic<pid_t>* group = nullptr;   // where the guard finds the number of its group
 };

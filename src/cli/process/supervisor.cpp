@@ -98,11 +98,6 @@ std::expected<Ending, NoProgram> Supervisor::run(Launch launch, std::span<Lease>
 bool Supervisor::start(Launch launch) {
   launch.mask = signals_.original_mask();
   launch.dies_with_us = !options_.keep_child;
-  // In a pipeline such as `holdfast run … | less` the others of our group need the terminal more.
-  // The command gets it when it asks for it, see handle_stop.
-  const bool takes_terminal =
-      terminal_.is_ours() && isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
-  launch.terminal = takes_terminal ? terminal_.fd() : -1;
   const bool ignores = options_.ladder.on_lost == OnLost::ignore;
   if (!options_.keep_child || !ignores) {
     guard_.emplace(GuardOptions{
@@ -117,6 +112,10 @@ bool Supervisor::start(Launch launch) {
     return false;
   }
   child_ = *child;
+  // In a pipeline such as `holdfast run … | less` the others of our group need the terminal more.
+  // The command gets it when it asks for it, see handle_stop.
+  const bool is_alone = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
+  if (is_alone && terminal_.is_ours()) terminal_.give_to(child_);
   return true;
 }
 
@@ -150,7 +149,7 @@ void Supervisor::look() {
   if (guard_) guard_->dead_by(step.dead_by);
   set_alarm(timer_, step.look_again);
   if (step.signal == Ladder::Rung::none) return;
-  if (!lost_) report_loss("it could not be renewed in time");
+  report_loss(sentence.empty() ? "it could not be renewed in time" : sentence);
   if (step.signal == Ladder::Rung::kill) return tell_command(SIGKILL);
   tell_command(SIGTERM);
   // A stopped command could not even be asked.

@@ -21,7 +21,6 @@ class Terminal {
   ~Terminal();
 
   bool exists() const { return fd_ >= 0; }
-  int fd() const { return fd_; }
   // This program's own group is in the foreground.
   bool is_ours() const;
 

@@ -30,6 +30,7 @@ View view_of(std::vector<LockView> locks) {
 
 View many(std::size_t count) {
   std::vector<LockView> locks;
+  locks.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
     locks.push_back(held("lock-" + std::to_string(i), {.fence = i + 1}));
   }

@@ -69,6 +69,7 @@ TEST(LockText, the_lock_that_was_held_longest_comes_first_and_one_without_holder
                               held("a-old", {.held_for = 9s})};
   sort_by_age(locks);
   std::vector<std::string> names;
+  names.reserve(locks.size());
   for (const auto& lock : locks) names.push_back(lock.name);
   EXPECT_THAT(names, ElementsAre("a-old", "b-old", "young", "waited-for"));
 }

@@ -10,7 +10,7 @@ SECONDS ?= 600
 sources = $(shell find include src tests examples bench fuzz cmake -name '*.[ch]pp' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test simulate simulate-long simulate-compilers chaos-redis model bench bench-redis asan tsan clang tidy format format-check install clean
+.PHONY: help run test simulate simulate-long simulate-compilers chaos-redis model bench bench-redis bench-cli asan tsan clang tidy format format-check install clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -60,6 +60,11 @@ bench-redis: ## Build the release and run the benchmarks of the Redis store
 	@$(call build,release,benchmarks)
 	bench/run build/release/bench redis_pair redis_inflight redis_cost redis_contention \
 	  redis_background
+
+bench-cli: ## Build the release and run the benchmarks of the program
+	@tools/install_packages build test bench
+	@$(call build,release,benchmarks)
+	bench/run build/release/bench cli
 
 asan: ## Run every test under the address and undefined-behaviour sanitizers
 	@tools/install_packages build test model

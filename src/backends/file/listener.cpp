@@ -18,8 +18,8 @@ namespace holdfast::backends::file {
 namespace {
 
 // A process that was killed between writing a message and waking us costs no more than this, which
-// is half of a claim.
-constexpr std::chrono::milliseconds longest_sleep{250};
+// is how often the first in line asks by itself anyway. Shorter ones are what a sleeper costs.
+constexpr std::chrono::milliseconds longest_sleep{1000};
 
 }  // namespace
 

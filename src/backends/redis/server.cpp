@@ -24,8 +24,10 @@ using Then = Refusal::Then;
 
 constexpr runtime::Backoff between_retries{.first = std::chrono::milliseconds(5),
                                            .cap = std::chrono::milliseconds(100)};
-// How often the server is asked who it is.
+// How often the server is asked who it is. While it answers our scripts, most of which a replica
+// refuses, it need not be asked each time: a waiting client should cost next to nothing.
 constexpr auto look_every = std::chrono::seconds(1);
+constexpr auto look_seldom = std::chrono::seconds(4);
 
 bool is_grant(const model::LockCommand& command, const Result<Reply>& answer) {
   return answer && std::holds_alternative<model::Acquire>(command.verb) &&
@@ -112,7 +114,9 @@ void Server::identified(std::string_view info, bool is_new_connection) {
 }
 
 void Server::look_again_later() {
-  runtime_->schedule(runtime_->now() + look_every, [weak = weak_from_this()] {
+  const bool is_alive = has_answered_.exchange(false);
+  const auto when = runtime_->now() + (is_alive ? look_seldom : look_every);
+  runtime_->schedule(when, [weak = weak_from_this()] {
     const auto server = weak.lock();
     if (!server) return;
     runtime::spawn(
@@ -148,6 +152,7 @@ Task<Result<Reply>> Server::apply(Request request) {
     Result<net::resp::Reply> reply = co_await std::move(asking);
     if (!reply) co_return std::unexpected(std::move(reply.error()));
     if (!is_error(**reply)) {
+      has_answered_.store(true, std::memory_order_relaxed);
       Result<Reply> answer = decode(command, **reply);
       // Only a grant that was compared with the clock makes the counter good again.
       if (sending.resync && is_grant(command, answer)) {

@@ -63,6 +63,7 @@ class Server : public std::enable_shared_from_this<Server> {
   // Whatever is behind the address may have changed: compare fences with its clock.
   std::atomic<bool> resync_ = true;
   std::atomic<bool> look_is_due_ = false;
+  std::atomic<bool> has_answered_ = false;  // a script, since the last look
   std::atomic<std::uint64_t> connections_ = 0;
 
   std::mutex mutex_;

@@ -185,7 +185,9 @@ void Supervisor::handle_stop() {
   if (info.si_pid != child_) return;
   const int signal = info.si_status;
   const bool wants_terminal = signal == SIGTTIN || signal == SIGTTOU;
-  if (wants_terminal && terminal_.is_ours()) return resume_command();
+  // It may have asked just before it was given the terminal.
+  const bool can_have_it = terminal_.is_ours() || terminal_.is_of(child_);
+  if (wants_terminal && can_have_it) return resume_command();
   if (signal == SIGTSTP || wants_terminal) suspend_with_command(signal);
   // Any other stop is somebody's decision about the command alone: the lease is kept.
 }

@@ -16,14 +16,15 @@ Terminal::~Terminal() {
   if (fd_ >= 0) close(fd_);
 }
 
-bool Terminal::is_ours() const { return exists() && tcgetpgrp(fd_) == getpgrp(); }
+bool Terminal::is_ours() const { return is_of(getpgrp()); }
+bool Terminal::is_of(pid_t group) const { return exists() && tcgetpgrp(fd_) == group; }
 
 void Terminal::give_to(pid_t group) {
   if (exists()) tcsetpgrp(fd_, group);
 }
 
 void Terminal::take_back_from(pid_t group) {
-  if (!exists() || tcgetpgrp(fd_) != group) return;
+  if (!is_of(group)) return;
   tcsetpgrp(fd_, getpgrp());
   if (modes_) tcsetattr(fd_, TCSADRAIN, &*modes_);
 }

@@ -21,8 +21,9 @@ class Terminal {
   ~Terminal();
 
   bool exists() const { return fd_ >= 0; }
-  // This program's own group is in the foreground.
+  // Which group is in the foreground: this program's own, or another.
   bool is_ours() const;
+  bool is_of(pid_t group) const;
 
   void give_to(pid_t group);
   // If that group has it. Restores the modes the terminal had at first: a command that was killed

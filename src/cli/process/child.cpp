@@ -22,7 +22,6 @@ struct Prepared {
   std::vector<char*> environment;
   std::vector<char*> shell_words;  // for a script without "#!", which a shell runs
   pid_t parent;
-  int failure = 0;
 };
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
@@ -32,12 +31,12 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
-// Between vfork and exec: system calls only, since the memory is the parent's. It has not been
-// given the terminal yet: a Ctrl-Z that stopped it here would leave the parent waiting for ever.
-[[noreturn]] void become(Prepared& prepared) {
+// Between vfork and exec: system calls only, since the memory is the parent's.
+[[noreturn]] void become(const Prepared& prepared) {
   const Launch& launch = prepared.launch;
   setpgid(0, 0);
-  if (launch.group != nullptr) launch.group->store(getpid());
+  launch.group->store(getpid());
+  if (launch.terminal >= 0) tcsetpgrp(launch.terminal, getpid());
   if (launch.dies_with_us) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != prepared.parent) _exit(0);
@@ -50,7 +49,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   if (errno == ENOEXEC) {
     execve("/bin/sh", prepared.shell_words.data(), prepared.environment.data());
   }
-  prepared.failure = errno;
+  launch.failure->store(errno);
   _exit(127);
 }
 
@@ -66,11 +65,12 @@ std::expected<pid_t, int> launch(const Launch& launch) {
   prepared.shell_words[0] = const_cast<char*>(launch.path.c_str());
   prepared.shell_words.insert(prepared.shell_words.begin(), const_cast<char*>("sh"));
   // fork() would copy the page tables of a process with threads and a mapped store, for nothing.
-  const pid_t pid = vfork();
+  // But who has the terminal may be stopped by it at any moment, and a parent in vfork would wait
+  // for ever.
+  const pid_t pid = launch.terminal >= 0 ? fork() : vfork();
   if (pid == 0) become(prepared);
   if (pid < 0) return std::unexpected(errno);
-  if (prepared.failure == 0) return pid;
-  return std::unexpected(prepared.failure);
+  return pid;
 }
 
 std::vector<std::string> environment_with(const std::vector<std::string>& changes) {

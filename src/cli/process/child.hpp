@@ -18,12 +18,16 @@ struct Launch {
   std::vector<std::string> words;        // its arguments, its own name first
   std::vector<std::string> environment;  // NAME=VALUE, all of it
   sigset_t mask{};                       // what the command has blocked
+  int terminal = -1;                     // give it the foreground of this terminal
   bool dies_with_us = true;              // killed if this program is
-  std::atomic<pid_t>* group = nullptr;   // where the guard finds the number of its group
+  // In memory that processes share: the number of its group, written before it becomes the program,
+  // and errno if it cannot become it. Then it ends at once.
+  std::atomic<pid_t>* group = nullptr;
+  std::atomic<int>* failure = nullptr;
 };
 
-// Its process id, or errno if it could not be run. It dies with the calling thread, so call this
-// from the one that lasts.
+// Its process id, or errno if there can be no further process. It dies with the calling thread, so
+// call this from the one that lasts.
 std::expected<pid_t, int> launch(const Launch& launch);
 
 // This program's environment, with NAME=VALUE of `changes` instead of what it says of NAME.

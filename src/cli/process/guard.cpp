@@ -23,6 +23,7 @@ using runtime::LocalTime;
 
 struct Guard::Shared {
   std::atomic<pid_t> group{0};
+  std::atomic<int> failure{0};
   std::atomic<std::int64_t> dead_by_ns{INT64_MAX};
   std::atomic<bool> dismissed{false};
   static_assert(std::atomic<std::int64_t>::is_always_lock_free);
@@ -104,6 +105,7 @@ Guard::~Guard() {
 }
 
 std::atomic<pid_t>& Guard::group() { return shared_->group; }
+std::atomic<int>& Guard::failure() { return shared_->failure; }
 
 void Guard::dead_by(LocalTime when) {
   const auto when_ns = when.time_since_epoch().count();

@@ -24,8 +24,9 @@ class Guard {
   explicit Guard(GuardOptions options);
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
-  // Where the command's group is written, by the command itself before it becomes the program.
+  // What a command writes before it becomes the program, see Launch.
   std::atomic<pid_t>& group();
+  std::atomic<int>& failure();
   // Ends the guard. Must happen before the command is reaped, since then its number may be given to
   // somebody else.
   ~Guard();

@@ -85,38 +85,41 @@ std::expected<Ending, NoProgram> Supervisor::run(Launch launch, std::span<Lease>
   leases_ = leases;
   observe(LocalClock::now());
   const std::string word = launch.words.front();
-  if (!start(std::move(launch))) return std::unexpected(cannot_run(word, start_failure_));
+  if (const int failure = start(std::move(launch))) {
+    return std::unexpected(cannot_run(word, failure));
+  }
   listen_for_loss();
   while (true) {
     look();
-    if (has_ended()) return finish();
+    if (has_ended()) {
+      const int failure = guard_->failure();
+      const auto ending = finish();
+      if (failure != 0) return std::unexpected(cannot_run(word, failure));
+      return ending;
+    }
     wait_for_events();
     handle_signals();
   }
 }
 
-bool Supervisor::start(Launch launch) {
+// 0, or errno if there can be no further process.
+int Supervisor::start(Launch launch) {
+  const bool ignores = options_.ladder.on_lost == OnLost::ignore;
+  guard_.emplace(
+      GuardOptions{.kill_when_we_die = !options_.keep_child,
+                   .dead_by = ignores ? LocalTime::max() : valid_until_ - options_.ladder.margin});
   launch.mask = signals_.original_mask();
   launch.dies_with_us = !options_.keep_child;
-  const bool ignores = options_.ladder.on_lost == OnLost::ignore;
-  if (!options_.keep_child || !ignores) {
-    guard_.emplace(GuardOptions{
-        .kill_when_we_die = !options_.keep_child,
-        .dead_by = ignores ? LocalTime::max() : valid_until_ - options_.ladder.margin});
-    launch.group = &guard_->group();
-  }
-  const auto child = cli::launch(launch);
-  if (!child) {
-    start_failure_ = child.error();
-    guard_.reset();
-    return false;
-  }
-  child_ = *child;
+  launch.group = &guard_->group();
+  launch.failure = &guard_->failure();
   // In a pipeline such as `holdfast run … | less` the others of our group need the terminal more.
   // The command gets it when it asks for it, see handle_stop.
   const bool is_alone = isatty(STDIN_FILENO) == 1 && isatty(STDOUT_FILENO) == 1;
-  if (is_alone && terminal_.is_ours()) terminal_.give_to(child_);
-  return true;
+  if (is_alone && terminal_.is_ours()) launch.terminal = terminal_.fd();
+  const auto child = cli::launch(launch);
+  if (!child) return child.error();
+  child_ = *child;
+  return 0;
 }
 
 void Supervisor::listen_for_loss() {
@@ -146,7 +149,7 @@ void Supervisor::look() {
   }
   if (!lost_) observe(now);
   const auto step = ladder_.look(now, valid_until_, lost_);
-  if (guard_) guard_->dead_by(step.dead_by);
+  guard_->dead_by(step.dead_by);
   set_alarm(timer_, step.look_again);
   if (step.signal == Ladder::Rung::none) return;
   report_loss(sentence.empty() ? "it could not be renewed in time" : sentence);

@@ -47,7 +47,7 @@ class Supervisor {
  private:
   class Loss;
 
-  bool start(Launch launch);
+  int start(Launch launch);
   void listen_for_loss();
   void look();
   void observe(LocalTime now);
@@ -69,7 +69,6 @@ class Supervisor {
   std::shared_ptr<Loss> loss_;
   std::optional<Guard> guard_;
   pid_t child_ = 0;
-  int start_failure_ = 0;
   int timer_ = -1;
   LocalTime valid_until_{};
   bool lost_ = false;

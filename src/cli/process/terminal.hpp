@@ -21,6 +21,7 @@ class Terminal {
   ~Terminal();
 
   bool exists() const { return fd_ >= 0; }
+  int fd() const { return fd_; }
   // Which group is in the foreground: this program's own, or another.
   bool is_ours() const;
   bool is_of(pid_t group) const;

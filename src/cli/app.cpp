@@ -45,12 +45,6 @@ int without_command(const Words& words) {
 
 int act(const Command& command, const CommonOptions& common, const Action& action, Words& words) {
   Console console(common.console);
-  if (words.has_separator && !command.takes_command) {
-    return report(console,
-                  {Errc::bad_input, fmt::format("'holdfast {}' takes no command after '--'; see "
-                                                "'holdfast {} --help'",
-                                                command.name, command.name)});
-  }
   if (command.takes_command && words.rest.empty()) {
     return report(console,
                   {Errc::bad_input, fmt::format("no command to run; write 'holdfast {} NAME -- "
@@ -69,6 +63,12 @@ int with_command(const Command& command, Words words) {
   CLI::App app("", fmt::format("holdfast {}", command.name));
   const Action action = command.declare(app);
   declare_common(app, common);
+  // Where there is no command, what stands behind "--" are names, such as one that begins with "-".
+  if (words.has_separator && !command.takes_command) {
+    words.options.emplace_back("--");
+    std::ranges::move(words.rest, std::back_inserter(words.options));
+    words.rest.clear();
+  }
   try {
     if (auto parsed = parse(app, words.options); !parsed) {
       Console console(common.console);
@@ -88,7 +88,8 @@ int run_program(std::vector<std::string> arguments) try {
   if (!words.command) return without_command(words);
   const auto command = require_command(*words.command);
   if (command) return with_command(**command, std::move(words));
-  Console console;
+  const bool json = std::ranges::find(words.options, "--json") != words.options.end();
+  Console console({.json = json});
   return report(console, command.error());
 } catch (const std::exception& error) {
   Console console;

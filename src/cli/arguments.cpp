@@ -39,12 +39,15 @@ std::string explain_mismatch(const CLI::App& app, std::string_view message) {
 }
 
 Result<void> refuse_extras(const CLI::App& app) {
-  const auto extras = app.remaining();
+  auto extras = app.remaining();
+  std::erase(extras, "--");  // CLI11 counts it although it knows what it means
   if (extras.empty()) return {};
   const auto& first = extras.front();
-  // It may be a URL that stands in the wrong place.
-  const auto shown = text::quoted(text::masked(first));
-  if (!first.starts_with('-')) return refuse(app, "unexpected argument " + shown);
+  // It may be a URL that stands in the wrong place, or a token behind an option that is misspelt.
+  const auto is_option = first.starts_with('-');
+  const auto shown =
+      text::quoted(text::masked(is_option ? first.substr(0, first.find('=')) : first));
+  if (!is_option) return refuse(app, "unexpected argument " + shown);
   std::vector<std::string> known;
   for (const auto* option : app.get_options()) {
     for (const auto& name : option->get_lnames()) known.push_back("--" + name);

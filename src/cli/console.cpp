@@ -6,6 +6,7 @@
 
 #include <boost/json/serialize.hpp>
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -38,15 +39,48 @@ std::string_view sequence(Style style) {
   return "";
 }
 
-// There is nobody left to tell if standard error does not take it.
-void say(std::string_view text) { (void)write_all(STDERR_FILENO, text); }
+// What nobody reads must not hold up what is to be done: a terminal may be stopped by Ctrl-S, a
+// pipe full. An error is worth more patience than a note.
+constexpr int note_patience_ms = 100;
+constexpr int error_patience_ms = 3000;
 
-// A sentence may quote what others wrote into the store, such as the name of a program.
-void say_sentence(std::string_view sentence) {
-  say(fmt::format("holdfast: {}\n", cleaned(sentence)));
+void say(std::string_view text, int patience_ms) {
+  pollfd standard_error{STDERR_FILENO, POLLOUT, 0};
+  if (poll(&standard_error, 1, patience_ms) > 0) (void)write_all(STDERR_FILENO, text);
 }
 
-void say(const json::object& object) { say(json::serialize(object) + "\n"); }
+// A sentence may quote what others wrote into the store, such as the name of a program.
+void say_sentence(std::string_view sentence, int patience_ms) {
+  say(fmt::format("holdfast: {}\n", cleaned(sentence)), patience_ms);
+}
+
+// JSON allows what a terminal would act on: the control characters of 8 bits, and those that turn
+// the direction of writing. Where a text has them, they are spelt out.
+std::string harmless_json(const json::object& object) {
+  const auto plain = json::serialize(object);
+  std::string out;
+  out.reserve(plain.size() + 1);
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    const auto byte = [&](std::size_t ahead) {
+      return i + ahead < plain.size() ? static_cast<unsigned char>(plain[i + ahead]) : 0U;
+    };
+    if (byte(0) == 0x7f) {
+      out += "\\u007f";
+    } else if (byte(0) == 0xc2 && byte(1) >= 0x80 && byte(1) < 0xa0) {
+      out += fmt::format("\\u{:04x}", byte(1));
+      i += 1;
+    } else if (byte(0) == 0xe2 && ((byte(1) == 0x80 && byte(2) >= 0xaa && byte(2) <= 0xae) ||
+                                   (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xa9))) {
+      out += fmt::format("\\u{:04x}", 0x2000 + (byte(1) - 0x80U) * 64 + (byte(2) - 0x80U));
+      i += 2;
+    } else {
+      out += plain[i];
+    }
+  }
+  return out + "\n";
+}
+
+void say(const json::object& object, int patience_ms) { say(harmless_json(object), patience_ms); }
 
 }  // namespace
 
@@ -71,35 +105,34 @@ void Console::print(std::string_view line) {
 
 void Console::print(const json::object& result) {
   if (!options_.json) return;
-  out_ += json::serialize(result);
-  out_ += '\n';
+  out_ += harmless_json(result);
 }
 
 void Console::note(std::string_view sentence) {
   if (options_.quiet) return;
-  if (options_.json) return say(json::object{{"note", sentence}});
-  say_sentence(sentence);
+  if (options_.json) return say(json::object{{"note", sentence}}, note_patience_ms);
+  say_sentence(sentence, note_patience_ms);
 }
 
 void Console::detail(std::string_view sentence) {
   if (!options_.verbose) return;
-  if (options_.json) return say(json::object{{"detail", sentence}});
-  say_sentence(sentence);
+  if (options_.json) return say(json::object{{"detail", sentence}}, note_patience_ms);
+  say_sentence(sentence, note_patience_ms);
 }
 
 void Console::event(const json::object& event) {
-  if (options_.json) say(event);
+  if (options_.json) say(event, note_patience_ms);
 }
 
 void Console::error(const Error& error) {
-  if (options_.json) return say(json::object{{"error", text::to_json(error)}});
-  say_sentence(error.message);
+  if (options_.json) return say(json::object{{"error", text::to_json(error)}}, error_patience_ms);
+  say_sentence(error.message, error_patience_ms);
 }
 
 void Console::error(std::string_view message, int exit_code) {
-  if (!options_.json) return say_sentence(message);
-  say(json::object{
-      {"error", json::object{{"code", nullptr}, {"message", message}, {"exit_code", exit_code}}}});
+  if (!options_.json) return say_sentence(message, error_patience_ms);
+  const json::object what{{"code", nullptr}, {"message", message}, {"exit_code", exit_code}};
+  say(json::object{{"error", what}}, error_patience_ms);
 }
 
 bool Console::finish() {

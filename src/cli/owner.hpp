@@ -7,8 +7,9 @@
 
 namespace holdfast::cli {
 
-// The owner that was given, or HOLDFAST_OWNER. Errors: bad_input if there is neither.
-Result<std::string> owner_in_force(const std::string& given);
+// The owner that was given, or what HOLDFAST_OWNER says of that name. Errors: bad_input if there is
+// neither.
+Result<std::string> owner_in_force(const std::string& given, const std::string& name);
 
 // The lease of that owner. The caller releases or detaches it. Errors as Client::adopt, never with
 // the token.

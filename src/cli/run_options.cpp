@@ -51,8 +51,10 @@ Result<LadderOptions> ladder_options(const RunOptions& options, Duration ttl) {
                 fmt::format("--kill-after must be at most half of the ttl, {}; give a longer --ttl",
                             text::format_duration(most)));
   }
-  return LadderOptions{
-      .on_lost = options.on_lost, .kill_after = kill_after, .margin = kill_margin(ttl)};
+  return LadderOptions{.on_lost = options.on_lost,
+                       .kill_after = kill_after,
+                       .margin = kill_margin(ttl),
+                       .refresh = ttl / 6};
 }
 
 AcquireOptions acquire_options(const RunOptions& options, Duration ttl,

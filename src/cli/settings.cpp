@@ -3,6 +3,7 @@
 
 #include "text/config.hpp"
 #include "text/quote.hpp"
+#include "text/url.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -32,9 +33,12 @@ std::string user_config() {
   return home.empty() ? "" : home + "/.config/holdfast/config.yml";
 }
 
+// Also where its folder is closed to us, as for a service that runs with somebody else's HOME. A
+// file that is there and cannot be read is another thing.
 bool is_missing(const std::string& path) {
   struct stat unused{};
-  return stat(path.c_str(), &unused) != 0 && (errno == ENOENT || errno == ENOTDIR);
+  if (stat(path.c_str(), &unused) == 0) return false;
+  return errno == ENOENT || errno == ENOTDIR || errno == EACCES;
 }
 
 struct Loaded {
@@ -115,7 +119,7 @@ class Loader {
     }
     return fail(Errc::bad_input,
                 fmt::format("{}: there is no profile {}; {}", settings_.profile.origin,
-                            text::quoted(name), known_profiles()));
+                            text::quoted(text::masked(name)), known_profiles()));
   }
 
   std::string known_profiles() const {

@@ -226,6 +226,11 @@ std::string masked(std::string_view url) {
   }
   const auto authority = find_authority(url);
   const auto head = authority ? authority->end : 0;
+  // The same may be so where it looks like a URL by chance: a user in front and another "@" behind.
+  const auto at = url.rfind('@');
+  if (at != std::string_view::npos && at >= head && url.substr(0, head).contains('@')) {
+    return mask_query(mask_password(url));
+  }
   return mask_password(url.substr(0, head)) + mask_query(url.substr(head));
 }
 

@@ -81,6 +81,24 @@ TEST_F(Elect, ends_by_a_signal_while_it_waits) {
   EXPECT_EQ(second.wait(5s), 1000 + SIGINT);
 }
 
+// systemd once waited in vain for a candidate that was told to end while it was losing.
+TEST_F(Elect, ends_when_told_to_while_it_loses) {
+  RedisServer server;
+  auto leader = candidate({"--ttl", "3s", "--kill-after", "1s", "--store", server.url()},
+                          "trap '' TERM; echo leads; while :; do sleep 0.02; done");
+  ASSERT_TRUE(leader.says("leads"));
+  server.stop();
+  ASSERT_TRUE(leader.complains("leadership lost"));
+  leader.signal(SIGTERM);
+  server.cont();
+  EXPECT_EQ(leader.wait(10s), 1000 + SIGTERM);
+}
+
+TEST_F(Elect, below_itself_says_deadlock) {
+  auto leader = candidate({}, std::string(HOLDFAST_BINARY) + " elect boss -- echo inside");
+  EXPECT_EQ(leader.wait(5s), 84);
+}
+
 TEST_F(Elect, refuses_what_it_cannot_mean) {
   EXPECT_EQ(holdfast({"elect", "--", "true"}).code, 64);
   EXPECT_EQ(holdfast({"elect", "boss"}).code, 64);

@@ -10,7 +10,8 @@ using namespace std::chrono_literals;
 using Rung = Ladder::Rung;
 
 constexpr LocalTime start{1000s};
-constexpr LadderOptions terms{.on_lost = OnLost::term, .kill_after = 5s, .margin = 100ms};
+constexpr LadderOptions terms{
+    .on_lost = OnLost::term, .kill_after = 5s, .margin = 100ms, .refresh = 60s};
 
 LadderOptions with(OnLost on_lost) {
   auto options = terms;
@@ -77,6 +78,17 @@ TEST(Ladder, does_nothing_if_asked_to_ignore) {
   EXPECT_EQ(step.signal, Rung::none);
   EXPECT_EQ(step.look_again, LocalTime::max());
   EXPECT_EQ(step.dead_by, LocalTime::max());
+}
+
+TEST(Ladder, looks_often_enough_to_tell_the_guard_of_renewals) {
+  for (const auto on_lost : {OnLost::term, OnLost::kill}) {
+    auto options = with(on_lost);
+    options.refresh = 5s;
+    Ladder ladder(options);
+    const auto step = ladder.look(start, start + 30s, false);
+    EXPECT_EQ(step.look_again, start + 5s);
+    EXPECT_EQ(step.dead_by, start + 30s - 100ms);
+  }
 }
 
 TEST(Ladder, says_each_thing_once) {

@@ -108,6 +108,29 @@ TEST_F(JobControl, ends_a_command_whose_lease_ran_out_while_it_was_stopped) {
   EXPECT_THAT(shell_->out(), Not(HasSubstr("got ")));
 }
 
+TEST_F(JobControl, keeps_a_stopped_job_as_long_as_its_lease_lasts) {
+  type("$HF run --ttl 3s x -- sh -c 'echo re''ady; read line; echo \"g''ot $line\"'\n");
+  ASSERT_TRUE(shows("ready"));
+  std::this_thread::sleep_for(2300ms);
+  type("\x1a");
+  ASSERT_TRUE(shows("<148> "));
+  std::this_thread::sleep_for(1s);
+  type("fg\n");
+  type("more\n");
+  EXPECT_TRUE(shows("got more"));
+}
+
+TEST_F(JobControl, of_an_orphan_that_wants_the_terminal_does_not_spin) {
+  type("($HF run x -- cat < /dev/tty &)\n");
+  ASSERT_TRUE(shows("<0> "));
+  ASSERT_TRUE(eventually([&] { return !is_free(); }));
+  std::this_thread::sleep_for(500ms);
+  type("ps -o time= -C holdfast | sort | tail -1; echo en''d\n");
+  ASSERT_TRUE(shows("end"));
+  EXPECT_THAT(shell_->out(), HasSubstr("00:00:00"));
+  EXPECT_EQ(holdfast({"force-release", "x", "--yes", "--reason", "a test"}).code, 0);
+}
+
 TEST_F(JobControl, of_a_background_job_that_reads_the_terminal_stops_it_until_fg) {
   type("$HF run --ttl 20s x -- sh -c 'read line; echo \"g''ot $line\"' &\n");
   ASSERT_TRUE(shows("<0> "));

@@ -7,6 +7,7 @@
 #include <gmock/gmock.h>
 
 #include <csignal>
+#include <fstream>
 
 namespace holdfast::test {
 namespace {
@@ -38,28 +39,31 @@ class RunLoss : public Cli {
 };
 
 TEST_F(RunLoss, to_a_paused_store_ends_the_command_before_the_lease) {
-  auto run = start("trap 'echo term; exit 5' TERM; echo ready; while :; do sleep 0.02; done",
+  auto run = start("trap 'echo term; exit 5' TERM; echo $$ ready; while :; do sleep 0.02; done",
                    {"--ttl", "3s"});
   ASSERT_TRUE(run.says("ready"));
+  const pid_t command = std::stoi(run.out());
   const auto end = lease_ends();
   server_.stop();
-  EXPECT_EQ(run.wait(10s), 77);
+  EXPECT_TRUE(eventually([&] { return !is_running(command); }));
   EXPECT_LT(steady_clock::now(), end);
+  EXPECT_EQ(run.wait(10s), 77);
   EXPECT_TRUE(run.says("term"));
   EXPECT_TRUE(run.complains("lock lost"));
   server_.cont();
 }
 
 TEST_F(RunLoss, to_a_paused_store_ends_even_a_command_that_does_not_listen) {
-  auto run = start("trap '' TERM; echo ready; while :; do sleep 0.02; done", {"--ttl", "3s"});
+  auto run = start("trap '' TERM; echo $$ ready; while :; do sleep 0.02; done", {"--ttl", "3s"});
   ASSERT_TRUE(run.says("ready"));
+  const pid_t command = std::stoi(run.out());
   const auto end = lease_ends();
   const auto stopped_at = steady_clock::now();
   server_.stop();
-  // The program itself may take a little longer, since it waits for nothing but the command.
-  EXPECT_EQ(run.wait(10s), 77);
+  EXPECT_TRUE(eventually([&] { return !is_running(command); }));
   EXPECT_LT(steady_clock::now(), end);
   EXPECT_GT(steady_clock::now() - stopped_at, 1s) << "the store had time to come back";
+  EXPECT_EQ(run.wait(10s), 77);
   server_.cont();
 }
 
@@ -134,6 +138,69 @@ TEST_F(RunLoss, by_a_limit_on_the_hold_ends_a_command_that_hangs) {
   auto run = start("echo ready; exec sleep 60", {"--ttl", "1s", "--max-hold", "2s"});
   EXPECT_EQ(run.wait(10s), 77);
   EXPECT_LT(steady_clock::now() - started_at, 4s);
+}
+
+// The guard once killed commands whose lease was renewed in time, because it had not been told.
+TEST_F(RunLoss, is_none_however_late_the_ladder_would_start) {
+  for (const std::vector<std::string>& options :
+       {std::vector<std::string>{"--on-lost", "kill"}, {"--kill-after", "0s"}}) {
+    auto with_ttl = options;
+    with_ttl.insert(with_ttl.end(), {"--ttl", "600ms"});
+    auto run = start("sleep 2.5; echo done", with_ttl);
+    EXPECT_EQ(run.wait(10s), 0) << run.err();
+    EXPECT_EQ(run.out(), "done\n");
+  }
+}
+
+// Ctrl-S on the terminal, or a reader that does not read, once held up the ladder.
+TEST_F(RunLoss, ends_the_command_although_nobody_reads_what_is_said) {
+  auto run = start(
+      "echo ready; trap 'echo term; exit 5' TERM; yes >&2 & exec 2> /dev/null; while :; do sleep "
+      "0.02; done",
+      {"--ttl", "1500ms", "--json"});
+  ASSERT_TRUE(run.says("ready"));
+  std::this_thread::sleep_for(200ms);  // until the pipe is full
+  RawRedis(server_).call({"FLUSHALL"});
+  EXPECT_TRUE(eventually([&] { return run.out_only().find("term") != std::string::npos; }, 3s));
+}
+
+TEST_F(RunLoss, ends_the_command_in_order_although_the_reader_is_gone) {
+  const std::string line = std::string(HOLDFAST_BINARY) + " run --store " + server_.url() +
+                           " --ttl 1500ms x -- sh -c 'exec 2> /dev/null; trap \"echo term > " +
+                           path("told") + "; exit 5\" TERM; echo ready > " + path("told") +
+                           "; while :; do sleep 0.02; done' 2>&1 | true; echo ${PIPESTATUS[0]}";
+  Program piped({"bash", "-c", line}, with({}));
+  const auto told = [&] { return test::run({"cat", path("told")}).out; };
+  ASSERT_TRUE(eventually([&] { return told() == "ready\n"; }));
+  RawRedis(server_).call({"FLUSHALL"});
+  piped.wait(10s);
+  EXPECT_EQ(told(), "term\n");
+  EXPECT_EQ(piped.out(), "77\n");
+}
+
+TEST_F(RunLoss, is_noticed_although_the_guard_was_killed) {
+  auto run = start("trap 'echo term; exit 5' TERM; echo ready; while :; do sleep 0.02; done",
+                   {"--ttl", "1500ms"});
+  ASSERT_TRUE(run.says("ready"));
+  const auto guards = [&] {
+    std::vector<pid_t> found;
+    const std::string parent = std::to_string(run.pid());
+    std::ifstream children("/proc/" + parent + "/task/" + parent + "/children");
+    for (pid_t pid = 0; children >> pid;) {
+      std::ifstream comm("/proc/" + std::to_string(pid) + "/comm");
+      std::string name;
+      comm >> name;
+      if (name == "holdfast-guard") found.push_back(pid);
+    }
+    return found;
+  };
+  const auto before = guards();
+  ASSERT_EQ(before.size(), 1U);
+  kill(before[0], SIGKILL);
+  EXPECT_TRUE(eventually([&] { return guards().size() == 1 && guards() != before; }));
+  RawRedis(server_).call({"FLUSHALL"});
+  EXPECT_EQ(run.wait(5s), 77);
+  EXPECT_TRUE(run.says("term"));
 }
 
 TEST_F(RunLoss, kills_what_the_command_left_behind) {

@@ -64,6 +64,43 @@ TEST_F(RunSignals, that_were_ignored_stay_ignored) {
   EXPECT_EQ(test::run({"sh", "-c", script}, with({})).out, "ready\nalive\n");
 }
 
+TEST_F(RunSignals, that_were_ignored_do_not_end_a_wait) {
+  auto holder = start("echo held; exec sleep 60");
+  ASSERT_TRUE(holder.says("held"));
+  Program waiter(
+      {"sh", "-c", std::string("trap '' HUP INT; exec ") + HOLDFAST_BINARY + " run x -- echo mine"},
+      with({}));
+  ASSERT_TRUE(eventually([&] {
+    return holdfast({"status", "x", "--json"}).out.find("waiting_ms") != std::string::npos;
+  }));
+  waiter.signal(SIGHUP);
+  waiter.signal(SIGINT);
+  std::this_thread::sleep_for(300ms);
+  EXPECT_FALSE(waiter.ended());
+  holder.signal(SIGTERM);
+  EXPECT_EQ(waiter.wait(5s), 0);
+  EXPECT_EQ(waiter.out(), "mine\n");
+}
+
+TEST_F(RunSignals, of_children_may_be_ignored_by_whoever_starts_us) {
+  Program run({"sh", "-c",
+               std::string("trap '' CHLD; exec ") + HOLDFAST_BINARY + " run x -- sh -c 'exit 3'"},
+              with({}));
+  EXPECT_EQ(run.wait(5s), 3);
+}
+
+// The guard once went by a deadline from before the last renewal.
+TEST_F(RunSignals, that_stop_holdfast_for_a_moment_cost_nothing) {
+  auto run = start("echo ready; sleep 4; echo done", {"--ttl", "3s", "x"});
+  ASSERT_TRUE(run.says("ready"));
+  std::this_thread::sleep_for(2300ms);
+  run.signal(SIGSTOP);
+  std::this_thread::sleep_for(900ms);
+  run.signal(SIGCONT);
+  EXPECT_EQ(run.wait(10s), 0) << run.err();
+  EXPECT_TRUE(run.says("done"));
+}
+
 TEST_F(RunSignals, leave_the_command_its_own_mask) {
   const auto run = holdfast({"run", "x", "--", "grep", "SigBlk", "/proc/self/status"});
   EXPECT_EQ(run.out, "SigBlk:\t0000000000000000\n");

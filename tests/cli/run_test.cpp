@@ -137,6 +137,11 @@ TEST_F(Run, of_a_reentrant_lock_enters_again_below_itself) {
   EXPECT_EQ(shell("true", {"-n", "--reentrant", "x"}).code, 75);
 }
 
+TEST_F(Run, of_a_reentrant_lock_below_several_others_has_an_owner_of_its_own) {
+  const std::string inner = std::string(HOLDFAST_BINARY) + " run -n --reentrant c -- echo inside";
+  EXPECT_EQ(shell(inner, {"--name", "a", "--name", "b"}).out, "inside\n");
+}
+
 TEST_F(Run, below_itself_says_deadlock_instead_of_waiting_for_ever) {
   const std::string inner = std::string(HOLDFAST_BINARY) + " run x -- echo inside";
   const auto finished = shell(inner);
@@ -144,6 +149,17 @@ TEST_F(Run, below_itself_says_deadlock_instead_of_waiting_for_ever) {
   EXPECT_THAT(finished.err, HasSubstr("--reentrant"));
   const std::string shared = std::string(HOLDFAST_BINARY) + " run --shared x -- echo inside";
   EXPECT_EQ(shell(shared, {"--shared", "x"}).out, "inside\n");
+  const std::string permit = std::string(HOLDFAST_BINARY) + " run --permits 1/2 x -- echo inside";
+  EXPECT_EQ(shell(permit, {"--permits", "1/2", "x"}).out, "inside\n");
+  EXPECT_EQ(shell(permit, {"--permits", "2/2", "x"}).code, 84);
+}
+
+TEST_F(Run, of_a_name_with_a_dash_can_be_looked_at) {
+  Program other(words({"run", "--name=-x", "--", "sh", "-c", "echo held; exec sleep 60"}),
+                with({}));
+  ASSERT_TRUE(other.says("held"));
+  EXPECT_THAT(holdfast({"status", "--json", "--", "-x"}).out, HasSubstr("\"name\":\"-x\""));
+  EXPECT_EQ(holdfast({"status", "--", "-x", "y"}).code, 64);
 }
 
 TEST_F(Run, takes_several_names_together_or_not_at_all) {

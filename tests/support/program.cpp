@@ -144,6 +144,12 @@ const std::string& Program::err() {
   return err_;
 }
 
+const std::string& Program::out_only() {
+  pollfd one{out_fd_, POLLIN, 0};
+  if (poll(&one, 1, 0) > 0 && !drain(out_fd_, out_)) close_once(out_fd_);
+  return out_;
+}
+
 void Program::read_more(Milliseconds patience) {
   std::array<pollfd, 2> both{{{out_fd_, POLLIN, 0}, {err_fd_, POLLIN, 0}}};
   if (poll(both.data(), both.size(), static_cast<int>(patience.count())) <= 0) return;

@@ -40,6 +40,8 @@ class Program {
   // What it wrote so far; on a terminal everything is `out`.
   const std::string& out();
   const std::string& err();
+  // The same as out(), but leaves standard error unread.
+  const std::string& out_only();
 
   // True as soon as the text has been written, false after the patience.
   bool says(std::string_view text, Milliseconds patience = std::chrono::seconds(10));

@@ -32,7 +32,7 @@ Result<std::string> choose_owner(const Console& console, const Arguments& argume
                 "with --quiet nobody would learn the owner; give --owner, or leave out --quiet");
   }
   if (!arguments.choice.reentrant) return "";
-  return owner_in_force("").value_or("");
+  return owner_in_force("", arguments.name).value_or("");
 }
 
 void print(Console& console, const Lease& lease) {

@@ -43,6 +43,8 @@ class Candidate {
                                           .words = context_.command_line,
                                           .environment = environment_with(variables_for(leases))},
                                          leases);
+      // Who was told to end does not stand for election again.
+      if (ending && ending->lost && ending->told) die_by(*ending->told);
       if (ending && ending->lost) continue;
       (void)lease->release();
       if (ending) return ending->exit_code;
@@ -64,7 +66,7 @@ class Candidate {
     const auto signal = attend(signals_, {}, [&](const std::stop_token& stop) {
       do {
         lease = election.campaign(arguments_.value, options, stop, std::source_location{});
-      } while (must_try_again(lease));
+      } while (must_try_again(lease) && !stop.stop_requested());
     });
     if (!signal) return lease;
     if (lease) (void)lease->release();
@@ -74,7 +76,10 @@ class Candidate {
   // As in `run`: a command wants the whole ttl, not the short claim of a hand-over.
   bool must_try_again(Result<Lease>& lease) const {
     if (!lease) return lease.error().code == Errc::timed_out;
-    return lease->remaining() <= ttl_ / 2 && !lease->extend(ttl_);
+    if (lease->remaining() > ttl_ / 2 || lease->extend(ttl_)) return false;
+    // Given back before it is asked for again, or it would stand in its own way.
+    lease = fail(Errc::lost, "leadership could not be confirmed");
+    return true;
   }
 
   Supervisor::Options options() {
@@ -83,10 +88,10 @@ class Candidate {
             .on_loss = [this](const std::string& why) {
               report("lost", {{"message", why}});
               if (context_.console.json()) return;
-              context_.console.note(
-                  fmt::format("leadership lost: {}; the command is ended, and run again when "
-                              "leadership returns",
-                              why));
+              context_.console.error(
+                  {Errc::lost, fmt::format("leadership lost: {}; the command is ended, and run "
+                                           "again when leadership returns",
+                                           why)});
             }};
   }
 
@@ -123,6 +128,9 @@ Result<int> elect(Context& context, Arguments& arguments) {
   Candidate candidate(context, arguments, *ladder, ttl);
   auto store = open_attended(context, candidate.signals());
   if (!store) return std::unexpected(std::move(store.error()));
+  if (auto good = refuse_to_wait_for_ourselves(store->client, {arguments.name}, {}); !good) {
+    return std::unexpected(std::move(good.error()));
+  }
   return candidate.run(store->client, *program);
 }
 

@@ -89,22 +89,27 @@ bool release_all(std::vector<Lease>& leases, Console& console) {
       console.note(fmt::format("{} could not be released and stays held until its ttl ends: {}",
                                name, released.error().message));
     } else if (*released != Released::released) {
-      console.note(fmt::format("{} had been lost before the command ended", name));
+      console.error({Errc::lost, fmt::format("{} had been lost before the command ended", name)});
       kept = false;
     }
   }
   return kept;
 }
 
-Supervisor::Options supervision(const RunOptions& run, const LadderOptions& ladder,
+Supervisor::Options supervision(const RunOptions& run, Duration ttl, const LadderOptions& ladder,
                                 Console& console) {
   return {.ladder = ladder,
           .keep_child = run.keep_child,
-          .on_loss = [&console, on_lost = ladder.on_lost](const std::string& why) {
+          .on_loss = [&console, &run, ttl, on_lost = ladder.on_lost,
+                      since = LocalClock::now()](std::string why) {
+            // From then on nobody asks for more than is left of it.
+            const bool over = run.max_hold && LocalClock::now() - since >= *run.max_hold - ttl;
+            if (over) why = "--max-hold is over";
             const auto* const what = on_lost == OnLost::ignore ? "the command goes on without it"
                                                                : "the command is ended";
             console.event({{"event", "lost"}, {"message", why}});
-            if (!console.json()) console.note(fmt::format("lock lost: {}; {}", why, what));
+            if (console.json()) return;
+            console.error({Errc::lost, fmt::format("lock lost: {}; {}", why, what)});
           }};
 }
 
@@ -152,8 +157,8 @@ Result<int> run(Context& context, const Arguments& arguments) {
     return program.error().exit_code;
   }
   wanted->options = acquire_options(arguments.run, ttl, context.command_line.front());
-  const char* owner = std::getenv("HOLDFAST_OWNER");
-  if (arguments.choice.reentrant && owner != nullptr) wanted->options.owner = owner;
+  const auto owner = owner_above(wanted->names.front());
+  if (arguments.choice.reentrant) wanted->options.owner = owner;
 
   const WarningsAsDetails our_own_words(context.console);
   const Signals signals;
@@ -169,7 +174,7 @@ Result<int> run(Context& context, const Arguments& arguments) {
     return arguments.busy_code;
   }
   report_acquired(context.console, *leases, asked_at);
-  return run_under(*leases, context, supervision(arguments.run, *ladder, context.console),
+  return run_under(*leases, context, supervision(arguments.run, ttl, *ladder, context.console),
                    std::move(*program), signals);
 }
 

@@ -44,6 +44,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   for (int fd = 0; fd < 3; ++fd) {
     if (was_closed[fd]) close(fd);
   }
+  if (launch.ignores_children) std::signal(SIGCHLD, SIG_IGN);
   sigprocmask(SIG_SETMASK, &launch.mask, nullptr);
   execve(launch.path.c_str(), prepared.words.data(), prepared.environment.data());
   if (errno == ENOEXEC) {

@@ -18,6 +18,7 @@ struct Launch {
   std::vector<std::string> words;        // its arguments, its own name first
   std::vector<std::string> environment;  // NAME=VALUE, all of it
   sigset_t mask{};                       // what the command has blocked
+  bool ignores_children = false;         // it has SIGCHLD ignored
   int terminal = -1;                     // give it the foreground of this terminal
   bool dies_with_us = true;              // killed if this program is
   // In memory that processes share: the number of its group, written before it becomes the program,

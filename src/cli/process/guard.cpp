@@ -26,6 +26,7 @@ struct Guard::Shared {
   std::atomic<int> failure{0};
   std::atomic<std::int64_t> dead_by_ns{INT64_MAX};
   std::atomic<bool> dismissed{false};
+  std::atomic<bool> fired{false};
   static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 };
 
@@ -44,12 +45,20 @@ void set_alarm(int timer, std::int64_t when_ns) {
   timerfd_settime(timer, TFD_TIMER_ABSTIME, &spec, nullptr);
 }
 
-// Keeps the two descriptors and nothing else: a reader of our standard output must not wait for
-// the guard's end.
-void close_others(int line, int timer) {
-  dup2(line, 0);
-  dup2(timer, 1);
-  close_range(2, ~0U, 0);
+// Where the kernel does not know close_range.
+constexpr int most_descriptors = 4096;
+
+// Keeps the two descriptors, as 0 and 1, and nothing else: a reader of our standard output must not
+// wait for the guard's end.
+void keep_only(int line, int timer) {
+  // Both may lie where the other is to go.
+  const int high_line = fcntl(line, F_DUPFD, 3);
+  const int high_timer = fcntl(timer, F_DUPFD, 3);
+  if (high_line < 0 || high_timer < 0) _exit(1);
+  dup2(high_line, 0);
+  dup2(high_timer, 1);
+  if (close_range(2, ~0U, 0) == 0) return;
+  for (int fd = 2; fd < most_descriptors; ++fd) close(fd);
 }
 
 }  // namespace
@@ -62,9 +71,12 @@ Guard::Guard(GuardOptions options) {
   shared_->dead_by_ns = options.dead_by.time_since_epoch().count();
   std::array<int, 2> line{};
   if (pipe2(line.data(), O_CLOEXEC) != 0) fail_to("pipe2");
+  const int timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
+  if (timer < 0) fail_to("timerfd_create");
   pid_ = fork();
   if (pid_ < 0) fail_to("fork");
   if (pid_ > 0) {
+    close(timer);
     close(line[0]);
     line_ = line[1];
     return;
@@ -74,8 +86,7 @@ Guard::Guard(GuardOptions options) {
   // only. Signals stay blocked, and a stop of our whole job does not reach another group.
   setpgid(0, 0);
   prctl(PR_SET_NAME, "holdfast-guard");
-  const int timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC);
-  close_others(line[0], timer);
+  keep_only(line[0], timer);
   while (true) {
     const auto dead_by = shared_->dead_by_ns.load();
     if (LocalClock::now().time_since_epoch().count() >= dead_by) break;
@@ -91,7 +102,10 @@ Guard::Guard(GuardOptions options) {
     }
   }
   const pid_t group = shared_->group.load();
-  if (group > 0) kill(-group, SIGKILL);
+  if (group > 0) {
+    shared_->fired.store(true);
+    kill(-group, SIGKILL);
+  }
   _exit(0);
 }
 
@@ -106,6 +120,14 @@ Guard::~Guard() {
 
 std::atomic<pid_t>& Guard::group() { return shared_->group; }
 std::atomic<int>& Guard::failure() { return shared_->failure; }
+
+bool Guard::has_fired() const { return shared_->fired.load(); }
+
+bool Guard::is_gone() const {
+  siginfo_t info{};
+  const int options = WEXITED | WNOHANG | WNOWAIT;
+  return waitid(P_PID, static_cast<id_t>(pid_), &info, options) == 0 && info.si_pid == pid_;
+}
 
 void Guard::dead_by(LocalTime when) {
   const auto when_ns = when.time_since_epoch().count();

@@ -31,6 +31,11 @@ class Guard {
   // somebody else.
   ~Guard();
 
+  // It has killed the command.
+  bool has_fired() const;
+  // Somebody has killed the guard itself.
+  bool is_gone() const;
+
   // From now on the command is killed at that time. Replaces an earlier one; never if max().
   void dead_by(runtime::LocalTime when);
 

@@ -21,12 +21,17 @@ Ladder::Step Ladder::look(LocalTime now, LocalTime valid_until, bool lost) {
   if (now >= end) return climb(Rung::kill, now);
   if (options_.on_lost == OnLost::kill) {
     if (lost) return climb(Rung::kill, now);
-    return {.signal = Rung::none, .look_again = end, .dead_by = end};
+    return rest(now, end, end);
   }
   if (lost) return climb(Rung::term, now + options_.kill_after);
   const auto start = end - options_.kill_after;
   if (now >= start) return climb(Rung::term, end);
-  return {.signal = Rung::none, .look_again = start, .dead_by = end};
+  return rest(now, start, end);
+}
+
+Ladder::Step Ladder::rest(LocalTime now, LocalTime next, LocalTime dead_by) const {
+  const auto look_again = std::min<LocalTime>(next, now + options_.refresh);
+  return {.signal = Rung::none, .look_again = look_again, .dead_by = dead_by};
 }
 
 Ladder::Step Ladder::climb(Rung rung, LocalTime dead_by) {

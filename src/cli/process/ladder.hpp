@@ -29,6 +29,7 @@ struct LadderOptions {
   OnLost on_lost = OnLost::term;
   Duration kill_after{};  // between SIGTERM and SIGKILL
   Duration margin{};      // SIGKILL is sent this long before the lease ends
+  Duration refresh{};     // look at least this often, so that the guard learns of renewals
 };
 
 // What a command needs to be gone after SIGKILL, and a timer to be late.
@@ -52,6 +53,7 @@ class Ladder {
   bool has_started() const { return reached_ != Rung::none; }
 
  private:
+  Step rest(LocalTime now, LocalTime next, LocalTime dead_by) const;
   Step climb(Rung rung, LocalTime dead_by);
 
   LadderOptions options_;

@@ -17,11 +17,21 @@ constexpr std::array ending{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 constexpr std::array forwarded{SIGHUP,  SIGINT,  SIGQUIT,  SIGTERM, SIGUSR1,
                                SIGUSR2, SIGTSTP, SIGWINCH, SIGCONT};
 
+bool is_ignored(int signal) {
+  struct sigaction action{};
+  return sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 sigset_t watched() {
   sigset_t set;
   sigemptyset(&set);
-  for (const int signal : forwarded) sigaddset(&set, signal);
+  // One that is blocked would be kept for us although it is ignored.
+  for (const int signal : forwarded) {
+    if (!is_ignored(signal)) sigaddset(&set, signal);
+  }
   sigaddset(&set, SIGCHLD);
+  // A reader of ours that went away must not be the end of the command.
+  sigaddset(&set, SIGPIPE);
   // A background program that moves the terminal to its command must not be stopped for it.
   sigaddset(&set, SIGTTOU);
   sigaddset(&set, SIGTTIN);
@@ -35,7 +45,9 @@ bool has(const std::array<int, n>& list, int signal) {
 
 }  // namespace
 
-Signals::Signals() {
+Signals::Signals() : ignored_children_(is_ignored(SIGCHLD)) {
+  // Nobody could wait for a child otherwise.
+  if (ignored_children_) std::signal(SIGCHLD, SIG_DFL);
   const auto set = watched();
   pthread_sigmask(SIG_BLOCK, &set, &original_);
   fd_ = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);

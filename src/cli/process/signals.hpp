@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Signals as something to be read, in one place, by the thread that has the command. Threads made
-// after this object inherit the mask, so nobody else is ever interrupted.
+// after this object inherit the mask, so nobody else is ever interrupted. What was ignored when the
+// program started, as by nohup, stays ignored.
 #pragma once
 
 #include <csignal>
@@ -19,8 +20,9 @@ class Signals {
   int fd() const { return fd_; }
   // The next one that came, or nothing. Never waits.
   std::optional<int> next() const;
-  // What was blocked before: for the command.
+  // What was blocked before, and whether the ends of children were ignored: for the command.
   const sigset_t& original_mask() const { return original_; }
+  bool ignored_children() const { return ignored_children_; }
 
   // True for those that a command should get too.
   static bool is_for_the_command(int signal);
@@ -29,6 +31,7 @@ class Signals {
 
  private:
   sigset_t original_{};
+  bool ignored_children_ = false;
   int fd_ = -1;
 };
 

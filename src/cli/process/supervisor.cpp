@@ -109,6 +109,7 @@ int Supervisor::start(Launch launch) {
       GuardOptions{.kill_when_we_die = !options_.keep_child,
                    .dead_by = ignores ? LocalTime::max() : valid_until_ - options_.ladder.margin});
   launch.mask = signals_.original_mask();
+  launch.ignores_children = signals_.ignored_children();
   launch.dies_with_us = !options_.keep_child;
   launch.group = &guard_->group();
   launch.failure = &guard_->failure();
@@ -140,20 +141,26 @@ void Supervisor::observe(LocalTime now) {
   }
 }
 
+// Acts first and talks later: nobody may read what is said.
 void Supervisor::look() {
   const auto now = LocalClock::now();
   const auto sentence = loss_->sentence();
-  if (!sentence.empty()) {
-    lost_ = true;
-    report_loss(sentence);
-  }
+  lost_ = lost_ || !sentence.empty();
   if (!lost_) observe(now);
   const auto step = ladder_.look(now, valid_until_, lost_);
   guard_->dead_by(step.dead_by);
   set_alarm(timer_, step.look_again);
-  if (step.signal == Ladder::Rung::none) return;
-  report_loss(sentence.empty() ? "it could not be renewed in time" : sentence);
-  if (step.signal == Ladder::Rung::kill) return tell_command(SIGKILL);
+  send(step.signal);
+  if (!sentence.empty()) {
+    report_loss(sentence);
+  } else if (step.signal != Ladder::Rung::none || guard_->has_fired()) {
+    report_loss("it could not be renewed in time");
+  }
+}
+
+void Supervisor::send(Ladder::Rung rung) const {
+  if (rung == Ladder::Rung::none) return;
+  if (rung == Ladder::Rung::kill) return tell_command(SIGKILL);
   tell_command(SIGTERM);
   // A stopped command could not even be asked.
   tell_command(SIGCONT);
@@ -162,6 +169,16 @@ void Supervisor::look() {
 void Supervisor::report_loss(const std::string& sentence) {
   if (std::exchange(reported_, true)) return;
   if (options_.on_loss) options_.on_loss(sentence);
+}
+
+// The kernel may have chosen it to make room, or an operator by mistake.
+void Supervisor::renew_guard() {
+  if (!guard_->is_gone() || guard_->has_fired()) return;
+  const int failure = guard_->failure();
+  guard_.emplace(GuardOptions{.kill_when_we_die = !options_.keep_child});
+  guard_->group() = child_;
+  guard_->failure() = failure;
+  look();
 }
 
 void Supervisor::wait_for_events() const {
@@ -173,10 +190,12 @@ void Supervisor::wait_for_events() const {
 void Supervisor::handle_signals() {
   while (const auto signal = signals_.next()) {
     if (*signal == SIGCHLD) {
+      renew_guard();
       handle_stop();
     } else if (*signal == SIGCONT) {
       resume_command();
     } else if (Signals::is_for_the_command(*signal)) {
+      if (Signals::ends_a_wait(*signal)) told_ = signal;
       tell_command(*signal);
     }
   }
@@ -200,9 +219,14 @@ void Supervisor::handle_stop() {
 // long.
 void Supervisor::suspend_with_command(int signal) {
   if (!terminal_.exists()) return;
+  // The guard goes by what was known last.
+  look();
   terminal_.take_back_from(child_);
   suffer(signal, 0);
-  resume_command();
+  // What ends the stop is a SIGCONT, which is read like any signal. A job without a shell cannot be
+  // stopped by the terminal, so a command that was is continued at once; one that wants a terminal
+  // it cannot have stays stopped.
+  if (signal == SIGTSTP) resume_command();
 }
 
 void Supervisor::resume_command() {
@@ -222,6 +246,7 @@ bool Supervisor::has_ended() const {
 // The command is not reaped before everybody who knows its number is done with it.
 Ending Supervisor::finish() {
   for (auto& lease : leases_) lease.on_lost({});
+  const bool lost = lost_ || ladder_.has_started() || guard_->has_fired();
   // Those it left behind have no lock either.
   if (ladder_.has_started()) tell_command(SIGKILL);
   guard_.reset();
@@ -229,7 +254,7 @@ Ending Supervisor::finish() {
   while (waitpid(child_, &status, 0) < 0 && errno == EINTR) {
   }
   terminal_.take_back_from(child_);
-  Ending ending{.exit_code = 0, .signal = {}, .lost = lost_ || ladder_.has_started()};
+  Ending ending{.exit_code = 0, .signal = {}, .lost = lost, .told = told_};
   if (WIFSIGNALED(status)) ending.signal = WTERMSIG(status);
   ending.exit_code = ending.signal ? 128 + *ending.signal : WEXITSTATUS(status);
   return ending;

@@ -27,6 +27,7 @@ struct Ending {
   int exit_code = 0;          // its own, or 128 + n
   std::optional<int> signal;  // n
   bool lost = false;          // a lease was lost, or about to be, while it ran
+  std::optional<int> told;    // the last signal that was to end it, passed on by us
 };
 
 class Supervisor {
@@ -35,7 +36,7 @@ class Supervisor {
     LadderOptions ladder;
     bool keep_child = false;  // it survives if this program is killed
     // Called once, when a lease is lost or the ladder starts, with a sentence that says why.
-    std::function<void(const std::string&)> on_loss;
+    std::function<void(std::string)> on_loss;
   };
 
   Supervisor(const Signals& signals, Terminal& terminal, Options options);
@@ -51,7 +52,9 @@ class Supervisor {
   void listen_for_loss();
   void look();
   void observe(LocalTime now);
+  void send(Ladder::Rung rung) const;
   void report_loss(const std::string& sentence);
+  void renew_guard();
   void wait_for_events() const;
   void handle_signals();
   void handle_stop();
@@ -73,6 +76,7 @@ class Supervisor {
   LocalTime valid_until_{};
   bool lost_ = false;
   bool reported_ = false;
+  std::optional<int> told_;
 };
 
 }  // namespace holdfast::cli

@@ -4,6 +4,7 @@
 #include "cli/process/attend.hpp"
 #include "cli/process/held_above.hpp"
 #include "cli/process/waiting_line.hpp"
+#include "runtime/clock.hpp"
 #include "runtime/process_info.hpp"
 
 #include <fmt/format.h>
@@ -14,6 +15,7 @@
 namespace holdfast::cli {
 namespace {
 
+using runtime::LocalClock;
 using Leases = Result<std::vector<Lease>>;
 
 Leases acquire_once(const Client& client, const Wanted& wanted, Duration wait,
@@ -45,12 +47,22 @@ Leases confirmed(Leases leases, Duration ttl) {
   return leases;
 }
 
-// Waits for ever in pieces of the longest wait there is.
-Leases acquire_patiently(const Client& client, const Wanted& wanted, std::stop_token stop) {
+// For ever in pieces of the longest wait there is. A lock that was handed over and lost again
+// before it could be confirmed is waited for anew.
+Leases acquire_patiently(const Client& client, const Wanted& wanted, const std::stop_token& stop) {
+  const auto asked_at = LocalClock::now();
   while (true) {
-    auto leases = acquire_once(client, wanted, wanted.wait.value_or(max_wait), stop);
-    const bool again = !leases && leases.error().code == Errc::timed_out && !wanted.wait;
-    if (!again) return confirmed(std::move(leases), wanted.options.ttl);
+    auto left = max_wait;
+    if (wanted.wait) {
+      const auto waited = std::chrono::floor<Duration>(LocalClock::now() - asked_at);
+      left = std::max(Duration::zero(), *wanted.wait - waited);
+    }
+    auto leases = confirmed(acquire_once(client, wanted, left, stop), wanted.options.ttl);
+    if (leases || stop.stop_requested()) return leases;
+    const auto code = leases.error().code;
+    const bool again = (code == Errc::timed_out && !wanted.wait) ||
+                       (code == Errc::lost && left > Duration::zero());
+    if (!again) return leases;
   }
 }
 
@@ -64,6 +76,11 @@ std::string say_for_whom(const Client& client, const std::vector<std::string>& n
     if (!is_ours) return describe_wait(*lock, self->host, self->pid);
   }
   return fmt::format("waiting for '{}'", names.front());
+}
+
+// What a wait may outlast: a crowd of others, or a store that is away for a moment.
+bool may_pass(Errc code) {
+  return code == Errc::busy || code == Errc::unavailable || code == Errc::outcome_unknown;
 }
 
 // A lock that lives in one process protects nothing from another one.
@@ -82,8 +99,8 @@ Leases wait_attended(const Client& client, const Wanted& wanted, const Console& 
   if (line.is_active()) {
     attention.tick = [&] { line.show(say_for_whom(client, wanted.names)); };
   }
-  const auto signal = attend(signals, attention, [&](std::stop_token stop) {
-    leases = acquire_patiently(client, wanted, std::move(stop));
+  const auto signal = attend(signals, attention, [&](const std::stop_token& stop) {
+    leases = acquire_patiently(client, wanted, stop);
   });
   line.wipe();
   if (!signal) return leases;
@@ -116,14 +133,14 @@ Leases take(const OpenStore& store, const Wanted& wanted, const Console& console
             const Signals& signals) {
   const bool may_wait = !wanted.wait || *wanted.wait > Duration::zero();
   if (may_wait) {
-    if (auto good = refuse_to_wait_for_ourselves(store.client, wanted); !good) {
+    if (auto good = refuse_to_wait_for_ourselves(store.client, wanted.names, wanted.choice);
+        !good) {
       return std::unexpected(std::move(good.error()));
     }
   }
   if (store.is_local) {
     auto leases = acquire_once(store.client, wanted, Duration::zero(), {});
-    const bool is_busy = !leases && leases.error().code == Errc::busy;
-    if (!is_busy || !may_wait) return leases;
+    if (leases || !may_wait || !may_pass(leases.error().code)) return leases;
   }
   return wait_attended(store.client, wanted, console, signals);
 }

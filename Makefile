@@ -96,8 +96,8 @@ format-check: ## Fail if a C++ source is not formatted
 
 install: ## Build the release and install it into PREFIX
 	@tools/install_packages build test bench
-	@$(call build,release,holdfast)
-	cmake --install build/release --prefix $(PREFIX)
+	@$(call build,release,holdfast holdfast_bin holdfast_manual)
+	cmake --install build/release --prefix $(PREFIX) --strip
 
 clean: ## Remove everything that was built
 	rm -rf build

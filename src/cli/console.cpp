@@ -41,17 +41,17 @@ std::string_view sequence(Style style) {
 
 // What nobody reads must not hold up what is to be done: a terminal may be stopped by Ctrl-S, a
 // pipe full. An error is worth more patience than a note.
-constexpr int note_patience_ms = 100;
-constexpr int error_patience_ms = 3000;
+using Patience = std::chrono::milliseconds;
 
-void say(std::string_view text, int patience_ms) {
+void say(std::string_view text, Patience patience) {
   pollfd standard_error{STDERR_FILENO, POLLOUT, 0};
-  if (poll(&standard_error, 1, patience_ms) > 0) (void)write_all(STDERR_FILENO, text);
+  const auto milliseconds = static_cast<int>(patience.count());
+  if (poll(&standard_error, 1, milliseconds) > 0) (void)write_all(STDERR_FILENO, text);
 }
 
 // A sentence may quote what others wrote into the store, such as the name of a program.
-void say_sentence(std::string_view sentence, int patience_ms) {
-  say(fmt::format("holdfast: {}\n", cleaned(sentence)), patience_ms);
+void say_sentence(std::string_view sentence, Patience patience) {
+  say(fmt::format("holdfast: {}\n", cleaned(sentence)), patience);
 }
 
 // JSON allows what a terminal would act on: the control characters of 8 bits, and those that turn
@@ -80,7 +80,7 @@ std::string harmless_json(const json::object& object) {
   return out + "\n";
 }
 
-void say(const json::object& object, int patience_ms) { say(harmless_json(object), patience_ms); }
+void say(const json::object& object, Patience patience) { say(harmless_json(object), patience); }
 
 }  // namespace
 
@@ -110,29 +110,29 @@ void Console::print(const json::object& result) {
 
 void Console::note(std::string_view sentence) {
   if (options_.quiet) return;
-  if (options_.json) return say(json::object{{"note", sentence}}, note_patience_ms);
-  say_sentence(sentence, note_patience_ms);
+  if (options_.json) return say(json::object{{"note", sentence}}, note_patience);
+  say_sentence(sentence, note_patience);
 }
 
 void Console::detail(std::string_view sentence) {
   if (!options_.verbose) return;
-  if (options_.json) return say(json::object{{"detail", sentence}}, note_patience_ms);
-  say_sentence(sentence, note_patience_ms);
+  if (options_.json) return say(json::object{{"detail", sentence}}, note_patience);
+  say_sentence(sentence, note_patience);
 }
 
 void Console::event(const json::object& event) {
-  if (options_.json) say(event, note_patience_ms);
+  if (options_.json) say(event, note_patience);
 }
 
 void Console::error(const Error& error) {
-  if (options_.json) return say(json::object{{"error", text::to_json(error)}}, error_patience_ms);
-  say_sentence(error.message, error_patience_ms);
+  if (options_.json) return say(json::object{{"error", text::to_json(error)}}, error_patience);
+  say_sentence(error.message, error_patience);
 }
 
 void Console::error(std::string_view message, int exit_code) {
-  if (!options_.json) return say_sentence(message, error_patience_ms);
+  if (!options_.json) return say_sentence(message, error_patience);
   const json::object what{{"code", nullptr}, {"message", message}, {"exit_code", exit_code}};
-  say(json::object{{"error", what}}, error_patience_ms);
+  say(json::object{{"error", what}}, error_patience);
 }
 
 bool Console::finish() {

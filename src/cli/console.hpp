@@ -8,6 +8,7 @@
 
 #include <boost/json/object.hpp>
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,10 @@ namespace holdfast::cli {
 // The exit code when standard output cannot be written: sysexits' EX_IOERR. The error table has
 // the other ones.
 inline constexpr int exit_output_failed = 74;
+
+// How long a sentence waits for standard error to take it.
+inline constexpr std::chrono::milliseconds note_patience{100};
+inline constexpr std::chrono::milliseconds error_patience{3000};
 
 struct ConsoleOptions {
   bool json = false;

@@ -10,6 +10,7 @@
 #include "backends/file/writer_lock.hpp"
 #include "backends/redis/options.hpp"
 #include "cli/completion/complete_names.hpp"
+#include "cli/console.hpp"
 #include "cli/look/gather.hpp"
 #include "client/core.hpp"
 #include "docs/repository.hpp"
@@ -63,6 +64,8 @@ const std::map<std::string, Limit>& limits() {
       {"release_timeout", client::release_timeout},
       {"prompt_timeout", client::prompt_timeout},
       {"completion_patience", Duration(cli::completion_patience)},
+      {"note_patience", Duration(cli::note_patience)},
+      {"error_patience", Duration(cli::error_patience)},
       {"patience_slice", Duration(backends::file::patience_slice)},
   };
   return known;

@@ -52,18 +52,26 @@ std::string note_of(const std::shared_ptr<const Metadata>& metadata) {
   return metadata ? cleaned(metadata->note) : std::string();
 }
 
+std::string on_host(const std::string& program, const std::string& host) {
+  const auto what = program.empty() ? "a program" : cleaned(program);
+  return host.empty() ? what : fmt::format("{} on {}", what, cleaned(host));
+}
+
 }  // namespace
 
 std::string who(const std::shared_ptr<const Metadata>& metadata) {
   if (!metadata || !metadata->process) return "unknown";
   const auto& process = *metadata->process;
-  const auto program = process.program.empty() ? "a program" : cleaned(process.program);
-  return process.host.empty() ? program : fmt::format("{} on {}", program, cleaned(process.host));
+  // Of `holdfast run` the note tells more than the program: it is the command, or what was said.
+  const bool is_run = process.program == "holdfast" && !metadata->note.empty();
+  return on_host(is_run ? metadata->note : process.program, process.host);
 }
 
 std::string who_exactly(const std::shared_ptr<const Metadata>& metadata) {
-  const bool has_pid = metadata && metadata->process && metadata->process->pid != 0;
-  return has_pid ? fmt::format("{}, pid {}", who(metadata), metadata->process->pid) : who(metadata);
+  if (!metadata || !metadata->process) return "unknown";
+  const auto& process = *metadata->process;
+  const auto text = on_host(process.program, process.host);
+  return process.pid != 0 ? fmt::format("{}, pid {}", text, process.pid) : text;
 }
 
 std::string share(Kind kind, std::uint32_t permits) {

@@ -15,7 +15,7 @@
 
 namespace holdfast::cli {
 
-// "report on web-1", or "unknown" where it did not say.
+// "report on web-1", or "unknown" where it did not say. For `holdfast run` its note and host.
 std::string who(const std::shared_ptr<const Metadata>& metadata);
 // "report on web-1, pid 4711".
 std::string who_exactly(const std::shared_ptr<const Metadata>& metadata);

@@ -71,8 +71,8 @@ class Lease {
   Result<void> downgrade();
 
   // Lets go of the handle without releasing: renewal stops, the lock stays held until its ttl ends
-  // or somebody adopts the owner that is returned. Right after a wait it takes a round trip, to make
-  // a lease of what was handed over; if that fails, the lock is free within half a second.
+  // or somebody adopts the owner that is returned. Right after a wait it takes a round trip, to
+  // make a lease of what was handed over; if that fails, the lock is free within half a second.
   OwnerId detach();
 
  private:

@@ -59,11 +59,10 @@ model::RequestId Core::fresh_request() const {
 model::MetadataPtr Core::metadata(std::string_view note, std::string_view value,
                                   const std::source_location& where) {
   const auto describe = [&] {
-    return std::make_shared<const Metadata>(
-        Metadata{.process = process_,
-                 .source = source_of(where),
-                 .note = std::string(note),
-                 .value = std::string(value)});
+    return std::make_shared<const Metadata>(Metadata{.process = process_,
+                                                     .source = source_of(where),
+                                                     .note = std::string(note),
+                                                     .value = std::string(value)});
   };
   if (!note.empty() || !value.empty()) return describe();
   const std::lock_guard lock(mutex_);
@@ -98,8 +97,7 @@ void Core::confirm_leases() {
 
 std::shared_ptr<Core> make_core(std::shared_ptr<store::Store> store,
                                 std::shared_ptr<runtime::Runtime> runtime) {
-  auto core =
-      std::make_shared<Core>(std::move(store), std::move(runtime), runtime::this_process());
+  auto core = std::make_shared<Core>(std::move(store), std::move(runtime), runtime::this_process());
   core->store().on_change([weak = std::weak_ptr(core)] {
     if (const auto still_there = weak.lock()) still_there->confirm_leases();
   });

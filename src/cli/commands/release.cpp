@@ -18,7 +18,8 @@ struct Arguments {
 
 Result<int> release(Context& context, const Arguments& arguments) {
   const WarningsAsDetails warnings(context.console);
-  if (auto owner = owner_in_force(arguments.owner, arguments.name); !owner) return std::unexpected(owner.error());
+  if (auto owner = owner_in_force(arguments.owner, arguments.name); !owner)
+    return std::unexpected(owner.error());
   auto client = context.open_store();
   if (!client) return std::unexpected(std::move(client.error()));
   auto lease = adopt(*client, arguments.name, arguments.owner);

@@ -21,7 +21,8 @@ struct Arguments {
 
 Result<int> renew(Context& context, const Arguments& arguments) {
   const WarningsAsDetails warnings(context.console);
-  if (auto owner = owner_in_force(arguments.owner, arguments.name); !owner) return std::unexpected(owner.error());
+  if (auto owner = owner_in_force(arguments.owner, arguments.name); !owner)
+    return std::unexpected(owner.error());
   const auto settings = context.settings();
   if (!settings) return std::unexpected(settings.error());
   auto client = context.open_store();

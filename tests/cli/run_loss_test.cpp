@@ -85,7 +85,7 @@ TEST_F(RunLoss, to_an_emptied_store_is_noticed_at_the_next_renewal) {
   const auto emptied_at = steady_clock::now();
   RawRedis(server_).call({"FLUSHALL"});
   EXPECT_EQ(run.wait(10s), 77);
-  EXPECT_LT(steady_clock::now() - emptied_at, 1s + 500ms) << "a third of the ttl, and a little";
+  EXPECT_LT(steady_clock::now() - emptied_at, 2s) << "a third of the ttl, and a little";
   EXPECT_TRUE(run.says("term"));
 }
 
@@ -145,8 +145,8 @@ TEST_F(RunLoss, is_none_however_late_the_ladder_would_start) {
   for (const std::vector<std::string>& options :
        {std::vector<std::string>{"--on-lost", "kill"}, {"--kill-after", "0s"}}) {
     auto with_ttl = options;
-    with_ttl.insert(with_ttl.end(), {"--ttl", "600ms"});
-    auto run = start("sleep 2.5; echo done", with_ttl);
+    with_ttl.insert(with_ttl.end(), {"--ttl", "1200ms"});
+    auto run = start("sleep 3; echo done", with_ttl);
     EXPECT_EQ(run.wait(10s), 0) << run.err();
     EXPECT_EQ(run.out(), "done\n");
   }

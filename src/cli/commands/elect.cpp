@@ -4,9 +4,9 @@
 #include "cli/options.hpp"
 #include "cli/process/attend.hpp"
 #include "cli/process/held_above.hpp"
+#include "cli/process/prepare.hpp"
 #include "cli/process/supervisor.hpp"
 #include "cli/process/take.hpp"
-#include "cli/run_options.hpp"
 #include "runtime/process_info.hpp"
 #include "text/quote.hpp"
 
@@ -39,17 +39,12 @@ class Candidate {
       Terminal terminal;
       Supervisor supervisor(signals_, terminal, options());
       std::span<Lease> leases(&*lease, 1);
-      const auto ending = supervisor.run({.path = program,
-                                          .words = context_.command_line,
-                                          .environment = environment_with(variables_for(leases))},
-                                         leases);
+      const auto ending = supervisor.run(launch_under(leases, context_, program), leases);
       // Who was told to end does not stand for election again.
       if (ending && ending->lost && ending->told) die_by(*ending->told);
       if (ending && ending->lost) continue;
       (void)lease->release();
-      if (ending) return ending->exit_code;
-      context_.console.error(ending.error().message, ending.error().exit_code);
-      return ending.error().exit_code;
+      return ending ? ending->exit_code : cli::report(context_.console, ending.error());
     }
   }
 
@@ -112,26 +107,19 @@ class Candidate {
 };
 
 Result<int> elect(Context& context, Arguments& arguments) {
-  auto settings = context.settings();
-  if (!settings) return std::unexpected(std::move(settings.error()));
-  const auto ttl = arguments.run.ttl.value_or(settings->ttl.value);
-  auto ladder = ladder_options(arguments.run, ttl);
-  if (!ladder) return std::unexpected(std::move(ladder.error()));
-  auto program = find_program(context.command_line.front());
-  if (!program) {
-    context.console.error(program.error().message, program.error().exit_code);
-    return program.error().exit_code;
-  }
+  const auto prepared = prepare(context, arguments.run);
+  if (!prepared) return std::unexpected(prepared.error());
+  if (!prepared->program) return report(context.console, prepared->program.error());
   const auto self = runtime::this_process();
   if (arguments.value.empty()) arguments.value = fmt::format("{}:{}", self->host, self->pid);
   const WarningsAsDetails our_own_words(context.console);
-  Candidate candidate(context, arguments, *ladder, ttl);
+  Candidate candidate(context, arguments, prepared->ladder, prepared->ttl);
   auto store = open_attended(context, candidate.signals());
   if (!store) return std::unexpected(std::move(store.error()));
   if (auto good = refuse_to_wait_for_ourselves(store->client, {arguments.name}, {}); !good) {
     return std::unexpected(std::move(good.error()));
   }
-  return candidate.run(store->client, *program);
+  return candidate.run(store->client, *prepared->program);
 }
 
 Action declare(CLI::App& app) {

@@ -3,9 +3,9 @@
 #include "cli/look/warnings.hpp"
 #include "cli/options.hpp"
 #include "cli/process/held_above.hpp"
+#include "cli/process/prepare.hpp"
 #include "cli/process/supervisor.hpp"
 #include "cli/process/take.hpp"
-#include "cli/run_options.hpp"
 #include "client/options_check.hpp"
 #include "text/duration.hpp"
 #include "text/error_codes.hpp"
@@ -15,7 +15,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <memory>
 #include <optional>
 
@@ -96,11 +95,10 @@ bool release_all(std::vector<Lease>& leases, Console& console) {
   return kept;
 }
 
-Supervisor::Options supervision(const RunOptions& run, Duration ttl, const LadderOptions& ladder,
-                                Console& console) {
-  return {.ladder = ladder,
+Supervisor::Options supervision(const RunOptions& run, const Prepared& prepared, Console& console) {
+  return {.ladder = prepared.ladder,
           .keep_child = run.keep_child,
-          .on_loss = [&console, &run, ttl, on_lost = ladder.on_lost,
+          .on_loss = [&console, &run, ttl = prepared.ttl, on_lost = run.on_lost,
                       since = LocalClock::now()](std::string why) {
             // From then on nobody asks for more than is left of it.
             const bool over = run.max_hold && LocalClock::now() - since >= *run.max_hold - ttl;
@@ -114,21 +112,15 @@ Supervisor::Options supervision(const RunOptions& run, Duration ttl, const Ladde
 }
 
 int run_under(std::vector<Lease>& leases, Context& context, Supervisor::Options options,
-              std::string program, const Signals& signals) {
+              const std::string& program, const Signals& signals) {
   const auto started_at = LocalClock::now();
   const auto on_lost = options.ladder.on_lost;
   Terminal terminal;
   Supervisor supervisor(signals, terminal, std::move(options));
-  const auto ending = supervisor.run({.path = std::move(program),
-                                      .words = context.command_line,
-                                      .environment = environment_with(variables_for(leases))},
-                                     leases);
+  const auto ending = supervisor.run(launch_under(leases, context, program), leases);
   bool kept = ending && !ending->lost;
   if (!ending || kept) kept = release_all(leases, context.console);
-  if (!ending) {
-    context.console.error(ending.error().message, ending.error().exit_code);
-    return ending.error().exit_code;
-  }
+  if (!ending) return report(context.console, ending.error());
   const bool lost = !kept && on_lost != OnLost::ignore;
   const int code = lost ? text::exit_code(Errc::lost) : ending->exit_code;
   context.console.event({{"event", "finished"},
@@ -148,15 +140,10 @@ Result<int> run(Context& context, const Arguments& arguments) {
   if (!settings) return std::unexpected(std::move(settings.error()));
   auto wanted = wanted_locks(arguments, *settings);
   if (!wanted) return std::unexpected(std::move(wanted.error()));
-  const auto ttl = arguments.run.ttl.value_or(settings->ttl.value);
-  auto ladder = ladder_options(arguments.run, ttl);
-  if (!ladder) return std::unexpected(std::move(ladder.error()));
-  auto program = find_program(context.command_line.front());
-  if (!program) {
-    context.console.error(program.error().message, program.error().exit_code);
-    return program.error().exit_code;
-  }
-  wanted->options = acquire_options(arguments.run, ttl, context.command_line.front());
+  const auto prepared = prepare(context, arguments.run);
+  if (!prepared) return std::unexpected(prepared.error());
+  if (!prepared->program) return report(context.console, prepared->program.error());
+  wanted->options = acquire_options(arguments.run, prepared->ttl, context.command_line.front());
   const auto owner = owner_above(wanted->names.front());
   if (arguments.choice.reentrant) wanted->options.owner = owner;
 
@@ -174,8 +161,8 @@ Result<int> run(Context& context, const Arguments& arguments) {
     return arguments.busy_code;
   }
   report_acquired(context.console, *leases, asked_at);
-  return run_under(*leases, context, supervision(arguments.run, ttl, *ladder, context.console),
-                   std::move(*program), signals);
+  return run_under(*leases, context, supervision(arguments.run, *prepared, context.console),
+                   *prepared->program, signals);
 }
 
 Action declare(CLI::App& app) {

@@ -72,6 +72,7 @@ class Attempt {
   std::optional<ClockPair> pair_;
   Micros pause_{};
   bool stands_behind_ = false;  // another waiter of this client
+  unsigned questions_ = 0;      // asked while it did not
   unsigned failures_ = 0;
   unsigned refusals_ = 0;
 };
@@ -189,7 +190,10 @@ void Attempt::stand_in_line(const model::Queued& queued) {
   queued_ = queued;
   core_->lines().join(wanted_.name, queued.place, listening_);
   stands_behind_ = !core_->lines().is_first(wanted_.name, queued.place);
-  pause_ = backstop(queued, core_->runtime().random(), !stands_behind_);
+  const auto standing = stands_behind_                       ? Standing::behind
+                        : ++questions_ > max_quick_questions ? Standing::first_for_long
+                                                             : Standing::first;
+  pause_ = backstop(queued, standing, core_->runtime().random());
 }
 
 void Attempt::leave_line() {
@@ -205,7 +209,7 @@ bool Attempt::moved_up(const Notice& notice) {
     return false;
   }
   stands_behind_ = false;
-  pause_ = std::min(pause_, often(core_->runtime().random()));
+  pause_ = std::min(pause_, between_questions(Standing::first, core_->runtime().random()));
   return true;
 }
 

@@ -36,10 +36,17 @@ LocalTime together(LocalTime when, Micros interval) {
   return when - when.time_since_epoch() % grid;
 }
 
-Micros often(std::uint64_t random) { return 800ms + Micros(random % 400'000); }
+Micros between_questions(Standing standing, std::uint64_t random) {
+  switch (standing) {
+    case Standing::first: return 800ms + Micros(random % 400'000);
+    case Standing::first_for_long: return 1600ms + Micros(random % 800'000);
+    case Standing::behind: break;
+  }
+  return 4s + Micros(random % 2'000'000);
+}
 
-Micros backstop(const model::Queued& queued, std::uint64_t random, bool is_first) {
-  const Micros regular = is_first ? often(random) : 4s + Micros(random % 2'000'000);
+Micros backstop(const model::Queued& queued, Standing standing, std::uint64_t random) {
+  const Micros regular = between_questions(standing, random);
   const Micros when_room_may_come = queued.retry_after + 1ms + 20ms * queued.ahead;
   return std::min(regular, when_room_may_come);
 }

@@ -42,12 +42,19 @@ Micros lost_margin(Micros ttl);
 // write. `interval` is how often it is done: nothing moves by more than a sixty-fourth of it.
 LocalTime together(LocalTime when, Micros interval);
 
-// How often the first of this client's waiters for a lock asks again: 0.8 s to 1.2 s.
-Micros often(std::uint64_t random);
+// Where a waiter stands among those of this client who wait for the same lock.
+enum class Standing : std::uint8_t {
+  first,           // asks again after 0.8 s to 1.2 s
+  first_for_long,  // has asked max_quick_questions times: 1.6 s to 2.4 s
+  behind,          // another one: 4 s to 6 s, since a thousand sleepers should cost next to nothing
+};
 
-// When a waiter asks again without having been told anything. `random` spreads the waiters. Those
-// behind the first of this client do so every 4 s to 6 s: a thousand sleepers should cost next to
-// nothing.
-Micros backstop(const model::Queued& queued, std::uint64_t random, bool is_first);
+inline constexpr unsigned max_quick_questions = 8;
+
+// How long a waiter sleeps between two questions. `random` spreads the waiters.
+Micros between_questions(Standing standing, std::uint64_t random);
+
+// When a waiter asks again without having been told anything.
+Micros backstop(const model::Queued& queued, Standing standing, std::uint64_t random);
 
 }  // namespace holdfast::client

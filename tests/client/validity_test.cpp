@@ -85,13 +85,15 @@ TEST(Validity, what_is_due_at_about_the_same_time_is_done_together_and_never_lat
 
 TEST(Validity, the_back_stop_is_about_a_second_or_the_moment_there_may_be_room) {
   const model::Queued far{.place = 9, .ahead = 5, .retry_after = 1h};
-  EXPECT_EQ(backstop(far, 0, true), 800ms);
-  EXPECT_EQ(backstop(far, 399'999, true), 1199999us);
-  EXPECT_EQ(backstop(far, 400'000, true), 800ms);
-  EXPECT_EQ(backstop(far, 0, false), 4s);
-  EXPECT_EQ(backstop(far, 1'999'999, false), 5999999us);
+  EXPECT_EQ(backstop(far, Standing::first, 0), 800ms);
+  EXPECT_EQ(backstop(far, Standing::first, 399'999), 1199999us);
+  EXPECT_EQ(backstop(far, Standing::first, 400'000), 800ms);
+  EXPECT_EQ(backstop(far, Standing::first_for_long, 0), 1600ms);
+  EXPECT_EQ(backstop(far, Standing::first_for_long, 799'999), 2399999us);
+  EXPECT_EQ(backstop(far, Standing::behind, 0), 4s);
+  EXPECT_EQ(backstop(far, Standing::behind, 1'999'999), 5999999us);
   const model::Queued near{.place = 9, .ahead = 2, .retry_after = 10ms};
-  EXPECT_EQ(backstop(near, 0, false), 51ms);
+  EXPECT_EQ(backstop(near, Standing::behind, 0), 51ms);
 }
 
 }  // namespace

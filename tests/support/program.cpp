@@ -214,8 +214,10 @@ int Program::wait(Milliseconds patience) {
   return *status_;
 }
 
-Program::Milliseconds Program::cpu_time() const {
-  std::ifstream file("/proc/" + std::to_string(pid_) + "/stat");
+Program::Milliseconds Program::cpu_time() const { return cpu_time_of(pid_); }
+
+std::chrono::milliseconds cpu_time_of(pid_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
   std::string text((std::istreambuf_iterator<char>(file)), {});
   std::istringstream fields(text.substr(text.rfind(')') + 2));
   std::string skipped;
@@ -223,7 +225,7 @@ Program::Milliseconds Program::cpu_time() const {
   long long user = 0;
   long long system = 0;
   fields >> user >> system;
-  return Milliseconds((user + system) * 1000 / sysconf(_SC_CLK_TCK));
+  return std::chrono::milliseconds((user + system) * 1000 / sysconf(_SC_CLK_TCK));
 }
 
 Finished run(std::vector<std::string> words, ProgramOptions options) {

@@ -57,7 +57,7 @@ class Program {
   // Waits for its end. Kills it and throws after the patience.
   int wait(Milliseconds patience = std::chrono::seconds(30));
 
-  // User and system time it has used so far; peak resident memory. From /proc, while it runs.
+  // While it runs.
   Milliseconds cpu_time() const;
 
  private:
@@ -88,6 +88,9 @@ Finished run(std::vector<std::string> words, ProgramOptions options = {});
 
 // Whether a process of any parent runs. A zombie does not: nobody may be there to reap an orphan.
 bool is_running(pid_t pid);
+
+// User and system time it has used so far.
+std::chrono::milliseconds cpu_time_of(pid_t pid);
 
 // True as soon as `condition()` is, false after the patience. Asks every few milliseconds.
 template <typename Condition>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/process/guard.hpp"
 
+#include "cli/process/alarm.hpp"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -34,15 +36,6 @@ namespace {
 
 [[noreturn]] void fail_to(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
-}
-
-void set_alarm(int timer, std::int64_t when_ns) {
-  itimerspec spec{};
-  if (when_ns != INT64_MAX) {
-    spec.it_value.tv_sec = when_ns / 1'000'000'000;
-    spec.it_value.tv_nsec = when_ns % 1'000'000'000;
-  }
-  timerfd_settime(timer, TFD_TIMER_ABSTIME, &spec, nullptr);
 }
 
 // Where the kernel does not know close_range.
@@ -88,8 +81,8 @@ Guard::Guard(GuardOptions options) {
   prctl(PR_SET_NAME, "holdfast-guard");
   keep_only(line[0], timer);
   while (true) {
-    const auto dead_by = shared_->dead_by_ns.load();
-    if (LocalClock::now().time_since_epoch().count() >= dead_by) break;
+    const LocalTime dead_by{LocalTime::duration(shared_->dead_by_ns.load())};
+    if (LocalClock::now() >= dead_by) break;
     set_alarm(1, dead_by);
     std::array<pollfd, 2> events{{{0, POLLIN, 0}, {1, POLLIN, 0}}};
     if (poll(events.data(), events.size(), -1) < 0) continue;

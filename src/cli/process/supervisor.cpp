@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/process/supervisor.hpp"
 
+#include "cli/process/alarm.hpp"
+
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -22,17 +24,6 @@ namespace {
 
 [[noreturn]] void fail_to(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
-}
-
-void set_alarm(int timer, LocalTime when) {
-  itimerspec spec{};
-  if (when != LocalTime::max()) {
-    // An alarm at 0 would mean none at all.
-    const auto ns = std::max<std::int64_t>(when.time_since_epoch().count(), 1);
-    spec.it_value.tv_sec = ns / 1'000'000'000;
-    spec.it_value.tv_nsec = ns % 1'000'000'000;
-  }
-  timerfd_settime(timer, TFD_TIMER_ABSTIME, &spec, nullptr);
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ list(FILTER holdfast_cli_sources EXCLUDE REGEX "/src/cli/linked/")
 
 add_library(holdfast_cli STATIC ${holdfast_cli_sources})
 target_compile_definitions(holdfast_cli PRIVATE HOLDFAST_VERSION="${PROJECT_VERSION}")
-target_link_libraries(holdfast_cli PUBLIC holdfast_internal CLI11::CLI11)
+target_link_libraries(holdfast_cli PUBLIC holdfast_server CLI11::CLI11)
 target_precompile_headers(holdfast_cli PRIVATE "${PROJECT_SOURCE_DIR}/cmake/pch.hpp"
   <CLI/CLI.hpp> <boost/json/object.hpp> <fmt/format.h>)
 
@@ -40,9 +40,10 @@ foreach(name yaml-cpp boost_json boost_container boost_url lmdb hiredis ssl cryp
 endforeach()
 
 # By file, because the targets would bring their shared libraries along.
-add_dependencies(holdfast_bin holdfast_cli holdfast)
+add_dependencies(holdfast_bin holdfast_cli holdfast_server holdfast)
 target_link_libraries(holdfast_bin PRIVATE
-  "$<TARGET_FILE:holdfast_cli>" "$<TARGET_FILE:holdfast>" ${holdfast_archives} Threads::Threads)
+  "$<TARGET_FILE:holdfast_cli>" "$<TARGET_FILE:holdfast_server>" "$<TARGET_FILE:holdfast>"
+  ${holdfast_archives} Threads::Threads)
 target_link_options(holdfast_bin PRIVATE -static-libstdc++ -static-libgcc -Wl,--gc-sections)
 set_property(TARGET holdfast_bin APPEND PROPERTY LINK_DEPENDS
-  "$<TARGET_FILE:holdfast_cli>;$<TARGET_FILE:holdfast>")
+  "$<TARGET_FILE:holdfast_cli>;$<TARGET_FILE:holdfast_server>;$<TARGET_FILE:holdfast>")

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Everything that can be set about a server. The section `server:` of config.yml has the same
+// names; docs/server.md says what each is for, and docs/limits.md has the limits.
+#pragma once
+
+#include <holdfast/options.hpp>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace holdfast::server {
+
+// What a single caller, or all of them together, may use of the server.
+struct Limits {
+  std::size_t max_body_bytes = 64 * 1024;
+  std::size_t max_header_bytes = 16 * 1024;
+  std::size_t max_headers = 64;
+  std::size_t max_connections = 10'000;
+  std::size_t max_connections_per_address = 256;  // loopback is exempt
+  std::size_t max_waiters_per_name = 1'000;
+  std::size_t max_waiters = 100'000;
+  std::size_t max_pipelined = 32;           // requests taken from one read before answering
+  std::size_t max_output_bytes = 1 << 20U;  // unread by a slow subscriber, then it is closed
+  std::size_t max_sessions = 10'000;
+  std::size_t max_session_leases = 1'000;
+  std::size_t max_event_streams = 1'000;
+  std::size_t kept_events = 10'000;      // for those who come back with Last-Event-ID
+  std::size_t max_observed = 10'000;     // locks looked at for events of other processes
+  std::uint32_t token_requests_per_s = 0;  // per token; 0: no limit
+  Duration header_timeout = std::chrono::seconds(5);
+  Duration body_timeout = std::chrono::seconds(10);
+  Duration idle_timeout = std::chrono::seconds(60);
+};
+
+enum class LogFormat : std::uint8_t { text, json };
+enum class LogLevel : std::uint8_t { debug, info, warning, error };
+enum class DeadlockVictim : std::uint8_t { none, youngest };
+// Whether the server asks its clients for a certificate signed by `client_ca`.
+enum class ClientCertificates : std::uint8_t { off, optional, required };
+
+struct TlsOptions {
+  std::string certificate;  // PEM file with the chain; empty: no TLS
+  std::string key;          // PEM file
+  std::string client_ca;    // PEM file
+  ClientCertificates clients = ClientCertificates::off;
+};
+
+struct AuditOptions {
+  std::string file;  // empty: only the newest entries, in memory
+  std::size_t max_file_bytes = 64 * 1024 * 1024;
+  std::uint32_t kept_files = 5;  // besides the one that is written
+};
+
+// The Valkey guide's patterns, /api/locks/….
+struct PatternOptions {
+  std::string redlock_store;  // empty: five in-process memory members, a demo
+  Duration ttl = std::chrono::seconds(25);
+  Duration min_duration = std::chrono::seconds(10);
+  Duration max_duration = std::chrono::seconds(20);
+  // What an operation may call: a name for the request, a URL that only the operator chooses.
+  std::map<std::string, std::string, std::less<>> upstreams;
+};
+
+struct ServerOptions {
+  std::vector<std::string> listen{"127.0.0.1:3009"};  // "ADDRESS:PORT", "[::1]:3009", "unix:/path"
+  std::string store;                                  // empty: what the rest of the program uses
+  unsigned threads = 1;
+  Duration drain = std::chrono::seconds(10);
+  TlsOptions tls;
+  std::string token_file;
+  std::vector<std::string> allowed_hosts;    // beside the ones listened on, for the Host header
+  std::vector<std::string> allowed_origins;  // for browsers on other sites; empty: CORS is off
+  bool insecure_without_auth = false;        // listens beyond loopback without tokens
+  bool insecure_without_tls = false;         // listens beyond loopback without TLS
+  LogFormat log_format = LogFormat::text;
+  LogLevel log_level = LogLevel::info;
+  DeadlockVictim deadlock_victim = DeadlockVictim::none;
+  AuditOptions audit;
+  PatternOptions patterns;
+  Limits limits;
+};
+
+}  // namespace holdfast::server

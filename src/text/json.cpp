@@ -57,15 +57,26 @@ void put_metadata(const Metadata* metadata, json::object& out) {
   out["note"] = text_or_null(said.note);
 }
 
-std::string_view event_word(EventType type) {
-  constexpr std::array<std::string_view, 6> words{"queued",  "granted", "released",
-                                                  "expired", "forced",  "left"};
+// An event says less of its holder than a listing does, and nothing of what is not known.
+void put_known(const Metadata& said, json::object& out) {
+  if (said.process) {
+    if (!said.process->host.empty()) out["host"] = said.process->host;
+    out["pid"] = said.process->pid;
+    if (!said.process->program.empty()) out["program"] = said.process->program;
+  }
+  if (!said.note.empty()) out["note"] = said.note;
+}
+
+}  // namespace
+
+std::string_view to_word(EventType type) noexcept {
+  constexpr std::array<std::string_view, 10> words{"acquired",      "queued",  "left", "renewed",
+                                                   "released",      "expired", "lost", "forced",
+                                                   "store_changed", "deadlock"};
   const auto at = static_cast<std::size_t>(type);
   assert(at < words.size());
   return words[at];
 }
-
-}  // namespace
 
 std::string format_time(WallTime time) {
   const auto ms = std::chrono::floor<milliseconds>(time);
@@ -129,11 +140,16 @@ json::object to_json(const LeaseFields& lease, WallTime now) {
 
 json::object to_json(const EventFields& event) {
   json::object out{{"id", event.id},
-                   {"type", event_word(event.type)},
+                   {"type", to_word(event.type)},
                    {"name", event.name},
                    {"at", format_time(event.at)}};
   if (event.fence) out["fence"] = *event.fence;
   if (!event.reason.empty()) out["reason"] = event.reason;
+  out["source"] = event.source == EventSource::server ? "server" : "observed";
+  if (!event.principal.empty()) out["principal"] = event.principal;
+  if (event.kind) out["kind"] = to_word(*event.kind);
+  if (event.kind && event.permits) out["mode"] = mode_word(*event.kind, *event.permits);
+  if (event.holder != nullptr) put_known(*event.holder, out);
   return out;
 }
 

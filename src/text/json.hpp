@@ -34,15 +34,38 @@ struct LeaseFields {
   Micros remaining{};
 };
 
-enum class EventType : std::uint8_t { queued, granted, released, expired, forced, left };
+enum class EventType : std::uint8_t {
+  acquired,
+  queued,
+  left,  // a waiter gave up
+  renewed,
+  released,
+  expired,
+  lost,    // its holder was told that it no longer has the lease
+  forced,  // released by force
+  store_changed,
+  deadlock,
+};
 
+// "acquired", "queued", …
+std::string_view to_word(EventType type) noexcept;
+
+// server: it went through the server that tells of it. observed: it was seen on the store.
+enum class EventSource : std::uint8_t { server, observed };
+
+// What is empty or null is left out. The views need to live only during the call.
 struct EventFields {
   std::uint64_t id = 0;
-  EventType type = EventType::granted;
-  std::string_view name;
+  EventType type = EventType::acquired;
+  std::string_view name;  // empty for store_changed
   WallTime at{};
   std::optional<Fence> fence;
-  std::string_view reason;  // left out when empty
+  std::string_view reason;
+  EventSource source = EventSource::server;
+  std::string_view principal;  // who asked the server for it
+  std::optional<Kind> kind;
+  std::optional<std::uint32_t> permits;  // shown as the mode, where the kind is known
+  const Metadata* holder = nullptr;      // or waiter: what it said of itself
 };
 
 // The kind decides whether a permit is exclusive.

@@ -98,17 +98,36 @@ TEST(Json, a_lease_is_as_documented) {
 }
 
 TEST(Json, an_event_is_as_documented) {
-  EventFields event{.id = 12,
-                    .type = EventType::forced,
-                    .name = "orders:42",
-                    .at = now,
-                    .fence = 1794778200250002,
-                    .reason = "stuck since noon"};
+  auto said = *metadata("web-1", 4711, "report");
+  said.note = "nightly";
+  const EventFields event{.id = 1881914442022912012,
+                          .type = EventType::forced,
+                          .name = "orders:42",
+                          .at = now,
+                          .fence = 1794778200250002,
+                          .reason = "stuck since noon",
+                          .source = EventSource::server,
+                          .principal = "ops",
+                          .kind = Kind::read_write,
+                          .permits = 1,
+                          .holder = &said};
   EXPECT_EQ(json::serialize(to_json(event)), documented("Event"));
-  event.fence.reset();
-  event.reason = {};
-  EXPECT_FALSE(to_json(event).contains("fence"));
-  EXPECT_FALSE(to_json(event).contains("reason"));
+}
+
+TEST(Json, an_event_leaves_out_what_is_not_known) {
+  const EventFields event{
+      .id = 1, .type = EventType::store_changed, .at = now, .source = EventSource::observed};
+  EXPECT_EQ(json::serialize(to_json(event)),
+            R"({"id":1,"type":"store_changed","name":"","at":"2026-11-15T21:30:00.250Z",)"
+            R"("source":"observed"})");
+}
+
+TEST(Json, every_type_of_event_has_its_word_on_the_page) {
+  const auto page = test::read_document("json.md");
+  for (int type = 0; type <= static_cast<int>(EventType::deadlock); ++type) {
+    const auto word = std::string(to_word(static_cast<EventType>(type)));
+    EXPECT_NE(page.find("\n| `" + word + "` | "), std::string::npos) << word;
+  }
 }
 
 TEST(Json, an_error_is_as_documented) {

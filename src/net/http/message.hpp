@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An HTTP request as a server sees it, and the answer to it.
+#pragma once
+
+#include <boost/container/small_vector.hpp>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace holdfast::net::http {
+
+enum class Method : std::uint8_t { get, head, post, put, del, options, other };
+
+std::string_view to_string(Method method) noexcept;
+
+struct Header {
+  std::string_view name;
+  std::string_view value;
+};
+
+// Who is at the other end of a connection.
+struct Peer {
+  std::string address;  // "127.0.0.1", "::1", "unix"
+  bool is_loopback = false;
+  bool is_encrypted = false;
+  std::string certificate;  // the common name of a client certificate that was verified
+};
+
+// Views into the connection's buffer: they hold until the handler suspends for the first time.
+class Request {
+ public:
+  Method method = Method::other;
+  std::string_view method_text;
+  std::string_view path;   // still percent-encoded
+  std::string_view query;  // without the question mark, still percent-encoded
+  std::string_view host;   // of an absolute target, else of the Host header
+  std::string_view body;
+  boost::container::small_vector<Header, 16> headers;
+  int version = 11;
+  bool keep_alive = true;
+  bool has_body = false;  // a length was announced, even if it was zero bytes of chunks
+  const Peer* peer = nullptr;
+
+  // The first header of this name, in any case; empty if there is none.
+  std::string_view header(std::string_view name) const noexcept;
+  bool has_header(std::string_view name) const noexcept;
+
+  // Fires when the client goes away or the server wants to end. Made when first asked for.
+  std::stop_token stop() const { return make_stop ? make_stop(owner) : std::stop_token{}; }
+  std::stop_token (*make_stop)(void* owner) = nullptr;
+  void* owner = nullptr;
+};
+
+// Where the body of a streaming answer goes. From any thread.
+class BodyStream {
+ public:
+  virtual ~BodyStream() = default;
+  // False once the client is gone, or too slow to be worth waiting for.
+  virtual bool write(std::shared_ptr<const std::string> bytes) = 0;
+  virtual void close() = 0;
+  // Called once, on the connection's thread, when nothing more can be written; at once if that is
+  // so already.
+  virtual void on_closed(std::move_only_function<void()> callback) = 0;
+};
+
+struct Response {
+  int status = 200;
+  std::string_view content_type = "application/json";  // a literal
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers;
+  bool close = false;  // the connection, afterwards
+  // A body without an end: called with the stream once the head is on its way.
+  std::move_only_function<void(std::shared_ptr<BodyStream>)> stream;
+  // Called if the client is known to be gone before the answer could be handed to the system.
+  std::move_only_function<void()> undelivered;
+};
+
+}  // namespace holdfast::net::http

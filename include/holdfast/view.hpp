@@ -24,11 +24,13 @@ enum class Kind : std::uint8_t { mutex = 1, reentrant, read_write, semaphore, el
 // that cannot keep a queue.
 enum class Order : std::uint8_t { automatic = 0, fifo, barging };
 
-// Host, pid and program are the same for every lock of a process, so they are shared.
+// The same for every lock of a process, so it is shared. A pid is given again once its process has
+// ended; together with the start it names one process of the host.
 struct ProcessInfo {
   std::string host;
   std::string program;
   std::int64_t pid = 0;
+  std::int64_t started_ms = 0;  // by the wall clock, since 1970; 0: unknown
   friend bool operator==(const ProcessInfo&, const ProcessInfo&) = default;
 };
 
@@ -42,8 +44,11 @@ struct Metadata {
 
 inline constexpr std::size_t max_metadata_bytes = 4096;
 
+// `party` is the same wherever the same owner holds or waits, and tells nothing of its token; 0
+// where it is not known.
 struct HolderView {
   Fence fence = 0;
+  std::uint64_t party = 0;
   std::uint32_t permits = all_permits;  // all_permits: exclusive
   bool claimed = false;                 // handed over, not yet confirmed by its new holder
   Micros remaining{};
@@ -52,6 +57,7 @@ struct HolderView {
 };
 
 struct WaiterView {
+  std::uint64_t party = 0;
   std::uint32_t permits = all_permits;
   Micros waiting_for{};
   std::shared_ptr<const Metadata> metadata;  // may be null

@@ -15,6 +15,9 @@ namespace {
 constexpr std::uint8_t claimed_flag = 1;
 constexpr std::uint8_t metadata_flag = 2;
 constexpr std::uint8_t process_flag = 4;
+constexpr std::uint8_t start_flag = 8;
+
+constexpr std::uint8_t about_flags = metadata_flag | process_flag | start_flag;
 
 constexpr std::size_t header_bytes = 19;
 constexpr std::size_t hold_bytes = 53;    // without the texts
@@ -27,7 +30,9 @@ std::int64_t count_of(StoreTime time) { return time.time_since_epoch().count(); 
 
 std::uint8_t metadata_flags(const MetadataPtr& metadata) {
   if (!metadata) return 0;
-  return metadata->process ? metadata_flag | process_flag : metadata_flag;
+  if (!metadata->process) return metadata_flag;
+  const auto with_process = static_cast<std::uint8_t>(metadata_flag | process_flag);
+  return metadata->process->started_ms != 0 ? with_process | start_flag : with_process;
 }
 
 void append_metadata(const MetadataPtr& metadata, std::string& out) {
@@ -39,6 +44,8 @@ void append_metadata(const MetadataPtr& metadata, std::string& out) {
   append_text(metadata->process->host, out);
   append_text(metadata->process->program, out);
   FixedWriter<8>().put(metadata->process->pid).append_to(out);
+  const auto started_ms = metadata->process->started_ms;
+  if (started_ms != 0) FixedWriter<8>().put(started_ms).append_to(out);
 }
 
 void append_header(const LockState& state, std::string& out) {
@@ -141,7 +148,7 @@ class Decoder {
       const auto request = RequestId{in_.number<std::uint64_t>()};
       const auto process = ProcessId{in_.number<std::uint64_t>()};
       const auto permits = in_.number<std::uint32_t>();
-      const auto flags = read_flags(claimed_flag | metadata_flag | process_flag);
+      const auto flags = read_flags(claimed_flag | about_flags);
       const auto fence = in_.number<std::uint64_t>();
       const auto expires = read_time();
       const auto since = read_time();
@@ -162,7 +169,7 @@ class Decoder {
       const auto request = RequestId{in_.number<std::uint64_t>()};
       const auto process = ProcessId{in_.number<std::uint64_t>()};
       const auto permits = in_.number<std::uint32_t>();
-      const auto flags = read_flags(metadata_flag | process_flag);
+      const auto flags = read_flags(about_flags);
       const auto converts = RequestId{in_.number<std::uint64_t>()};
       const auto since = read_time();
       const auto ttl = read_duration();
@@ -185,8 +192,11 @@ class Decoder {
 
   unsigned read_flags(unsigned known) {
     const unsigned flags = in_.number<std::uint8_t>();
-    const bool process_without_metadata = (flags & (metadata_flag | process_flag)) == process_flag;
-    if ((flags & ~known) != 0 || process_without_metadata) note("has unknown flags");
+    // Each of these says something of the one before it.
+    const unsigned about = flags & about_flags;
+    const bool complete = about == 0 || about == metadata_flag ||
+                          about == (metadata_flag | process_flag) || about == about_flags;
+    if ((flags & ~known) != 0 || !complete) note("has unknown flags");
     return flags;
   }
 
@@ -202,6 +212,13 @@ class Decoder {
     return Micros(us);
   }
 
+  // One that is not known is not written.
+  std::int64_t read_start() {
+    const auto ms = in_.number<std::int64_t>();
+    if (ms == 0) note("has a process that started at 0");
+    return ms;
+  }
+
   Result<OwnerId> read_owner() { return OwnerId::make(in_.text()); }
 
   MetadataPtr read_metadata(unsigned flags) {
@@ -215,6 +232,7 @@ class Decoder {
     process->host = in_.text();
     process->program = in_.text();
     process->pid = in_.number<std::int64_t>();
+    if ((flags & start_flag) != 0) process->started_ms = read_start();
     metadata->process = std::move(process);
     return metadata;
   }

@@ -2,6 +2,7 @@
 #include "model/step.hpp"
 
 #include "model/invariants.hpp"
+#include "model/party.hpp"
 #include "model/queue.hpp"
 
 #include <algorithm>
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::size_t max_holders_shown = 4;
 
+// Without its party, which a try that finds the lock busy does not need.
 HolderView holder_view(const Hold& hold, StoreTime now) {
   return {.fence = hold.fence,
           .permits = hold.permits,
@@ -311,11 +313,14 @@ LockView view(std::string_view name, const LockState& state, StoreTime now) {
                 .holders = {},
                 .waiters = {}};
   for (const Hold& hold : state.holds) {
-    if (hold.expires > now) seen.holders.push_back(holder_view(hold, now));
+    if (hold.expires <= now) continue;
+    seen.holders.push_back(holder_view(hold, now));
+    seen.holders.back().party = party_of(hold.owner.view());
   }
   if (state.queue_expires <= now) return seen;
   for (const auto& [place, waiter] : state.queue) {
-    seen.waiters.push_back({.permits = waiter.permits,
+    seen.waiters.push_back({.party = party_of(waiter.owner.view()),
+                            .permits = waiter.permits,
                             .waiting_for = now - waiter.since,
                             .metadata = waiter.metadata});
   }

@@ -57,6 +57,11 @@ void put_metadata(const Metadata* metadata, json::object& out) {
   out["note"] = text_or_null(said.note);
 }
 
+json::value party_value(std::uint64_t party) {
+  if (party == 0) return nullptr;
+  return json::string(fmt::format("{:016x}", party));
+}
+
 // An event says less of its holder than a listing does, and nothing of what is not known.
 void put_known(const Metadata& said, json::object& out) {
   if (said.process) {
@@ -93,6 +98,7 @@ json::object to_json(const HolderView& holder, Kind kind, WallTime now) {
   json::object out{{"fence", holder.fence},
                    {"permits", permits_value(holder.permits)},
                    {"mode", mode_word(kind, holder.permits)},
+                   {"party", party_value(holder.party)},
                    {"claimed", holder.claimed},
                    {"expires_in_ms", whole_ms(holder.remaining)},
                    {"acquired_at", format_time(now - elapsed(holder.held_for))},
@@ -105,6 +111,7 @@ json::object to_json(const HolderView& holder, Kind kind, WallTime now) {
 json::object to_json(const WaiterView& waiter, Kind kind) {
   json::object out{{"permits", permits_value(waiter.permits)},
                    {"mode", mode_word(kind, waiter.permits)},
+                   {"party", party_value(waiter.party)},
                    {"waiting_ms", whole_ms(elapsed(waiter.waiting_for))}};
   put_metadata(waiter.metadata.get(), out);
   return out;

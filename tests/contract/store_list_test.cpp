@@ -104,7 +104,8 @@ TEST_P(StoreContract, a_look_at_a_name_that_nobody_uses_finds_nobody) {
 }
 
 TEST_P(StoreContract, metadata_comes_back_as_it_was_given) {
-  auto process = std::make_shared<ProcessInfo>(ProcessInfo{"host-7", "report", 4711});
+  auto process =
+      std::make_shared<ProcessInfo>(ProcessInfo{"host-7", "report", 4711, 1'794'778'200'250});
   auto metadata = std::make_shared<Metadata>(
       Metadata{process, "report.cpp:42", "line one\nline \xe2\x9c\x93", std::string(2000, 'v')});
   auto command = to_command(spec.kind, {.owner = "anna"});

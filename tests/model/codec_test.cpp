@@ -30,7 +30,8 @@ MetadataPtr random_metadata(test::Random& random) {
       Metadata{nullptr, random.bytes(30), random.bytes(60), random.bytes(8)});
   if (random.one_in(3)) return metadata;
   metadata->process = std::make_shared<ProcessInfo>(
-      ProcessInfo{random.bytes(20), random.bytes(20), static_cast<std::int64_t>(random.bits())});
+      ProcessInfo{random.bytes(20), random.bytes(20), static_cast<std::int64_t>(random.bits()),
+                  random.one_in(3) ? 0 : static_cast<std::int64_t>(random.bits())});
   return metadata;
 }
 
@@ -138,7 +139,8 @@ testing::AssertionResult refused(std::string_view bytes, std::string_view reason
 
 // The lock that docs/state-format.md describes.
 LockState documented_state() {
-  const auto process = std::make_shared<ProcessInfo>(ProcessInfo{"web-1", "report", 4711});
+  const auto process =
+      std::make_shared<ProcessInfo>(ProcessInfo{"web-1", "report", 4711, 1'794'778'200'250});
   LockState state;
   state.spec = LockSpec::read_write(Order::fifo);
   state.queue_expires = StoreTime(70s);
@@ -259,11 +261,27 @@ TEST(Codec, what_cannot_be_read_is_named) {
   EXPECT_TRUE(refused(with(14, 0x7f), "time out of range"));
   EXPECT_TRUE(refused(with(16, '\xff'), "more holds and waiters"));
   EXPECT_TRUE(refused(with(18, '\xff'), "more holds and waiters"));
-  EXPECT_TRUE(refused(with(39, 14), "unknown flags"));
+  EXPECT_TRUE(refused(with(39, 30), "unknown flags"));
   EXPECT_TRUE(refused(with(39, 4), "unknown flags"));
+  EXPECT_TRUE(refused(with(39, 8), "unknown flags"));
+  EXPECT_TRUE(refused(with(39, 10), "unknown flags"));
   EXPECT_TRUE(refused(with(71, '\x80'), "duration out of range"));
   EXPECT_TRUE(refused(with(74, '\n'), "owner that is not allowed"));
   EXPECT_TRUE(refused(documented_bytes() + '\0', "bytes after its end"));
+}
+
+// As everything was written before the start of a process was known.
+TEST(Codec, a_process_without_a_start_is_written_and_read_as_ever) {
+  auto state = documented_state();
+  auto metadata = *state.holds[0].metadata;
+  metadata.process = std::make_shared<ProcessInfo>(ProcessInfo{"web-1", "report", 4711});
+  state.holds[0].metadata = std::make_shared<Metadata>(metadata);
+  const auto bytes = encoded(state);
+  EXPECT_EQ(bytes[39], 6);
+  EXPECT_EQ(bytes.size() + sizeof(std::int64_t), documented_bytes().size());
+  const auto again = decode(bytes);
+  ASSERT_TRUE(again) << again.error().message;
+  expect_same(*again, state);
 }
 
 TEST(Codec, waiters_out_of_order_are_refused) {

@@ -48,12 +48,16 @@ LockView documented_lock() {
                 .holders = {},
                 .waiters = {}};
   lock.holders.push_back({.fence = 1794778200250000,
+                          .party = 0x9c5f1e07a2b3d486,
                           .permits = 1,
                           .claimed = false,
                           .remaining = 28765999us,
                           .held_for = 1234ms,
                           .metadata = std::make_shared<Metadata>(said)});
-  lock.waiters.push_back({.permits = all_permits, .waiting_for = 250999us, .metadata = nullptr});
+  lock.waiters.push_back({.party = 0x03d1c2b5e6f7a898,
+                          .permits = all_permits,
+                          .waiting_for = 250999us,
+                          .metadata = nullptr});
   return lock;
 }
 

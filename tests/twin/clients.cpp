@@ -30,7 +30,8 @@ model::MetadataPtr metadata_with(std::string note, std::string value, std::strin
 
 // Some of these look like parts of the records they are stored in.
 const std::vector<model::MetadataPtr>& metadata() {
-  const auto process = std::make_shared<const ProcessInfo>(ProcessInfo{"höst", "pro gram", 4711});
+  const auto process =
+      std::make_shared<const ProcessInfo>(ProcessInfo{"höst", "pro gram", 4711, 1'794'778'200'250});
   const auto nobody = std::make_shared<const ProcessInfo>();
   static const std::vector<model::MetadataPtr> all{
       nullptr,

@@ -25,7 +25,8 @@ std::string text_of(const model::MetadataPtr& metadata) {
   std::string text = fmt::format("{}/{}/{}", shortened(metadata->source), shortened(metadata->note),
                                  shortened(metadata->value));
   if (const auto& process = metadata->process) {
-    text += fmt::format("@{}/{}/{}", process->host, process->program, process->pid);
+    text += fmt::format("@{}/{}/{}/{}", process->host, process->program, process->pid,
+                        process->started_ms);
   }
   return text;
 }
@@ -42,7 +43,7 @@ std::string text_of(const HolderView& holder) {
 }
 
 std::string text_of(const WaiterView& waiter) {
-  return fmt::format("[permits {} waits {} metadata {}]", waiter.permits,
+  return fmt::format("[party {:x} permits {} waits {} metadata {}]", waiter.party, waiter.permits,
                      waiter.waiting_for.count(), text_of(waiter.metadata));
 }
 

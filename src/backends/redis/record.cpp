@@ -104,6 +104,9 @@ model::MetadataPtr parse_metadata(std::string_view text) {
     process->host = fields.until_nul();
     process->program = fields.until_nul();
     process->pid = static_cast<std::int64_t>(parse_digits(fields.until_nul()).value_or(0));
+    if (!fields.rest().empty()) {
+      process->started_ms = static_cast<std::int64_t>(parse_digits(fields.until_nul()).value_or(0));
+    }
     metadata->process = std::move(process);
   }
   return metadata;
@@ -119,6 +122,9 @@ void append_metadata(std::string& out, const model::MetadataPtr& metadata) {
   field(metadata->process->host);
   field(metadata->process->program);
   append_digits(out, static_cast<std::uint64_t>(metadata->process->pid), 1);
+  out.push_back('\0');
+  if (metadata->process->started_ms == 0) return;
+  append_digits(out, static_cast<std::uint64_t>(metadata->process->started_ms), 1);
   out.push_back('\0');
 }
 

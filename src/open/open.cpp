@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The only file that names every backend.
+#include "open/open.hpp"
+
 #include <holdfast/client.hpp>
 
 #include "backends/file/file_store.hpp"
@@ -79,7 +81,7 @@ std::vector<std::string_view> store_schemes() {
   return schemes;
 }
 
-Result<Client> open(std::string_view url) {
+Result<std::shared_ptr<client::Core>> open_core(std::string_view url) {
   auto parsed = text::parse_store_url(url);
   if (!parsed) return std::unexpected(std::move(parsed.error()));
   for (const Backend& backend : backends_by_scheme) {
@@ -92,12 +94,18 @@ Result<Client> open(std::string_view url) {
     auto runtime = runtime::shared_runtime();
     auto store = backend.open(*parsed, runtime);
     if (!store) return std::unexpected(std::move(store.error()));
-    return Client(client::make_core(std::move(*store), std::move(runtime)));
+    return client::make_core(std::move(*store), std::move(runtime));
   }
   return fail(
       Errc::bad_input,
       fmt::format("store: unknown scheme '{}:'; known are memory:, file:, redis: and rediss:",
                   parsed->scheme));
+}
+
+Result<Client> open(std::string_view url) {
+  auto core = open_core(url);
+  if (!core) return std::unexpected(std::move(core.error()));
+  return Client(std::move(*core));
 }
 
 }  // namespace holdfast

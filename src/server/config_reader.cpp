@@ -26,7 +26,7 @@ struct SizeUnit {
 };
 
 constexpr SizeUnit size_units[] = {
-    {"GiB", 1024 * 1024 * 1024}, {"MiB", 1024 * 1024}, {"KiB", 1024}, {"", 1}};
+    {"GiB", 1U << 30U}, {"MiB", 1U << 20U}, {"KiB", 1U << 10U}, {"", 1}};
 
 std::optional<std::uint64_t> parse_integer(std::string_view text) {
   std::uint64_t value = 0;

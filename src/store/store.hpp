@@ -68,6 +68,8 @@ struct ListRequest {
 
 struct Capabilities {
   bool queues = true;  // keeps waiters in order and notifies them; else clients ask again
+  // `apply` is done when it returns: asking costs no more than a lock of a mutex.
+  bool immediate = false;
   // What is behind the address can be replaced by something that knows less: see on_change.
   bool may_change = false;
 };

@@ -88,7 +88,7 @@ class MemoryStore final : public store::Store, public std::enable_shared_from_th
   }
 
   Result<void> supports(const model::LockSpec&) const override { return {}; }
-  store::Capabilities capabilities() const override { return {.queues = true}; }
+  store::Capabilities capabilities() const override { return {.queues = true, .immediate = true}; }
   std::string describe() const override { return "memory:"; }
 
  private:

@@ -20,6 +20,7 @@ extern const Command man_pages_command;
 extern const Command release_command;
 extern const Command renew_command;
 extern const Command run_command;
+extern const Command serve_command;
 extern const Command status_command;
 extern const Command token_command;
 extern const Command version_command;
@@ -31,7 +32,7 @@ constexpr const Command* commands[] = {
     &run_command,        &elect_command,          &acquire_command,
     &release_command,    &renew_command,          &status_command,
     &list_command,       &watch_command,          &force_release_command,
-    &doctor_command,     &config_command,         &token_command,
+    &doctor_command,     &config_command,         &serve_command,          &token_command,
     &completion_command, &help_command,           &version_command,
     &man_pages_command,  &complete_names_command,
 };

@@ -76,7 +76,9 @@ struct Response {
   std::string_view content_type = "application/json";  // a literal
   std::string body;
   std::vector<std::pair<std::string, std::string>> headers;
-  bool close = false;  // the connection, afterwards
+  bool close = false;       // the connection, afterwards
+  bool cacheable = false;   // else nobody on the way may keep it
+  std::uint64_t id = 0;     // X-Request-Id, unless zero
   // A body without an end: called with the stream once the head is on its way.
   std::move_only_function<void(std::shared_ptr<BodyStream>)> stream;
   // Called if the client is known to be gone before the answer could be handed to the system.

@@ -41,6 +41,10 @@ void write_head(const Response& response, Framing framing, bool keep_alive, std:
     out.append("Content-Length: ");
     fmt::format_to(std::back_inserter(out), "{}\r\n", response.body.size());
   }
+  if (!response.cacheable) out.append("Cache-Control: no-store\r\n");
+  if (response.id != 0) {
+    fmt::format_to(std::back_inserter(out), "X-Request-Id: {:016x}\r\n", response.id);
+  }
   for (const auto& [name, value] : response.headers) append_header(name, value, out);
   if (!keep_alive) out.append("Connection: close\r\n");
   out.append("\r\n");

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// How a page of the audit log is read from its files.
+#include "server/audit/backwards.hpp"
+#include "server/audit/file_audit.hpp"
+
+#include <boost/json/parse.hpp>
+
+#include <limits>
+#include <string_view>
+
+namespace holdfast::server {
+namespace {
+
+namespace json = boost::json;
+
+// A filter that nothing fits must not read the whole log at one request.
+constexpr std::uint64_t max_bytes_per_page = 16 * 1024 * 1024;
+
+bool is_entry(const json::value& line) {
+  if (!line.is_object()) return false;
+  const auto* name = line.get_object().if_contains("name");
+  return !name || name->is_string();
+}
+
+class PageReader {
+ public:
+  explicit PageReader(const AuditQuery& query)
+      : query_(query), before_(query.cursor.value_or(std::numeric_limits<std::uint64_t>::max())) {}
+
+  // False once the page is full.
+  bool read(const ReadableFile& file) {
+    Backwards lines(file.file, query_.cursor ? end_before(file, before_) : file.size);
+    while (const auto line = lines.line()) {
+      const auto read = bytes_ + lines.bytes_read();
+      if (!take(*line, read > max_bytes_per_page)) return false;
+    }
+    bytes_ += lines.bytes_read();
+    return true;
+  }
+
+  AuditPage page() && { return std::move(page_); }
+
+ private:
+  bool take(std::string_view line, bool is_enough) {
+    const auto seq = seq_of(line);
+    if (seq && *seq >= before_) return true;
+    boost::system::error_code error;
+    const auto parsed = json::parse(line, error);
+    if (!seq || error || !is_entry(parsed)) {
+      if (!line.empty()) ++page_.unreadable;
+      return true;
+    }
+    before_ = *seq;
+    const auto* name = parsed.as_object().if_contains("name");
+    const bool fits = query_.fits(name ? std::string_view(name->as_string()) : "");
+    const bool is_full = fits && page_.entries.size() == query_.limit;
+    if (is_full || is_enough) {
+      page_.next = *seq + 1;
+      return false;
+    }
+    if (fits) page_.entries.push_back(parsed.as_object());
+    return true;
+  }
+
+  const AuditQuery& query_;
+  std::uint64_t before_;
+  std::uint64_t bytes_ = 0;
+  AuditPage page_;
+};
+
+}  // namespace
+
+Result<AuditPage> FileAudit::page(const AuditQuery& query) {
+  if (query.limit < 1 || query.limit > max_audit_page) {
+    return fail(Errc::bad_input, "limit must be from 1 to 1000");
+  }
+  // Whoever did something wants to see it, but not wait for a disk that is full.
+  if (!stats().failing) flush(std::chrono::milliseconds(200));
+  std::vector<ReadableFile> files;
+  {
+    // Not while files are renamed or a line is half written.
+    const std::lock_guard lock(files_mutex_);
+    files = files_.readable();
+  }
+  PageReader reader(query);
+  for (const auto& file : files) {
+    if (!reader.read(file)) break;
+  }
+  return std::move(reader).page();
+}
+
+}  // namespace holdfast::server

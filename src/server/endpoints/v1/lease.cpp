@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// POST /v1/locks/{name}/renew and …/release: whoever knows the owner may.
+#include "client/explain.hpp"
+#include "server/endpoints/v1/encode.hpp"
+#include "server/http/call.hpp"
+#include "server/http/fields.hpp"
+#include "server/locks/ask.hpp"
+#include "server/locks/order.hpp"
+#include "server/services.hpp"
+
+#include <array>
+
+namespace holdfast::server {
+namespace {
+
+struct LeaseOrder {
+  LockName name;
+  OwnerId owner;
+  model::RequestId request{};  // any: everything that the owner holds
+  Micros ttl{};
+};
+
+Result<LeaseOrder> parse(const Call& call, bool has_ttl) {
+  auto name = LockName::make(call.parameters[0]);
+  if (!name) return std::unexpected(std::move(name.error()));
+  const auto body = call.body();
+  if (!body) return std::unexpected(body.error());
+  Fields fields(*body);
+  const auto owner_text = fields.needed_text("owner", max_owner_bytes);
+  const auto request_text = fields.text("request", max_request_key_bytes);
+  const auto ttl = has_ttl ? fields.duration("ttl", min_ttl, max_ttl) : std::nullopt;
+  if (auto good = fields.done(); !good) return std::unexpected(std::move(good.error()));
+  auto owner = OwnerId::make(owner_text);
+  if (!owner) return std::unexpected(std::move(owner.error()));
+  const auto request = request_text && !request_text->empty()
+                           ? request_id(*call.principal, name->str(), *request_text)
+                           : model::RequestId::any;
+  return LeaseOrder{std::move(*name), std::move(*owner), request, ttl.value_or(default_ttl)};
+}
+
+Response encode_renewed(Services& services, const Who& who, const LeaseOrder& order,
+                        const Result<store::Reply>& reply) {
+  if (!reply) return answer(reply.error());
+  const auto& outcome = std::get<model::LockOutcome>(reply->outcome);
+  const auto* granted = std::get_if<model::Granted>(&outcome);
+  if (granted == nullptr) return answer(client::explain_refusal(order.name, outcome));
+  services.journal.record(who, {.type = EventType::renewed,
+                                .name = order.name.str(),
+                                .fence = granted->fence});
+  return answer(200, lease_json(order.name.str(), order.owner.view(),
+                                Taken{granted->fence, granted->remaining, {}}));
+}
+
+Response encode_released(Services& services, const Who& who, const LeaseOrder& order,
+                         const Result<store::Reply>& reply) {
+  if (!reply) return answer(reply.error());
+  const auto& outcome = std::get<model::LockOutcome>(reply->outcome);
+  const auto* released = std::get_if<model::Released>(&outcome);
+  if (released == nullptr) return answer(client::explain_refusal(order.name, outcome));
+  services.journal.record(who, {.type = released->lease ? EventType::released : EventType::left,
+                                .name = order.name.str()});
+  return answer(200, {{"name", order.name.str()}, {"released", true}});
+}
+
+using Encode = Response (*)(Services&, const Who&, const LeaseOrder&, const Result<store::Reply>&);
+
+Task<Response> finish(Services& services, Who who, LeaseOrder order, Encode encode,
+                      Task<Result<store::Reply>> asking) {
+  const Result<store::Reply> reply = co_await std::move(asking);
+  co_return encode(services, who, order, reply);
+}
+
+template <typename Verb>
+Task<Response> run(const Call& call, LeaseOrder order, Verb verb, Encode encode) {
+  auto asking = ask(call.services.core(), order.name, std::move(verb));
+  if (asking.is_ready()) {
+    return done(encode(call.services, call.who(), order, asking.take_ready()));
+  }
+  return finish(call.services, call.who(), std::move(order), encode, std::move(asking));
+}
+
+Task<Response> renew(const Call& call) {
+  auto order = parse(call, true);
+  if (!order) return done(answer(order.error()));
+  if (!call.principal->may(Verb::lock, call.parameters[0])) {
+    return done(answer(not_held_or_not_yours(call.parameters[0])));
+  }
+  model::Renew verb{.owner = order->owner, .request = order->request, .ttl = order->ttl};
+  return run(call, std::move(*order), std::move(verb), encode_renewed);
+}
+
+Task<Response> release(const Call& call) {
+  auto order = parse(call, false);
+  if (!order) return done(answer(order.error()));
+  if (!call.principal->may(Verb::lock, call.parameters[0])) {
+    return done(answer(not_held_or_not_yours(call.parameters[0])));
+  }
+  model::Release verb{.owner = order->owner, .request = order->request};
+  return run(call, std::move(*order), std::move(verb), encode_released);
+}
+
+constexpr std::array routes{
+    Route{Method::post, "/v1/locks/{name}/renew", Access::lock, renew},
+    Route{Method::post, "/v1/locks/{name}/release", Access::lock, release},
+};
+
+}  // namespace
+
+extern const std::span<const Route> lease_routes;
+const std::span<const Route> lease_routes = routes;
+
+}  // namespace holdfast::server

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an acquire over HTTP asks for, from JSON.
+#pragma once
+
+#include "client/acquire.hpp"
+#include "server/http/call.hpp"
+
+#include <optional>
+#include <string>
+
+namespace holdfast::server {
+
+struct AcquireOrder {
+  client::Wanted wanted;
+  std::string session;  // empty: none
+};
+
+// The fields of POST /v1/locks/{name}/acquire. Errors: bad_input naming the field, unsupported.
+Result<AcquireOrder> parse_acquire(const Call& call, client::Core& core, std::string_view name,
+                                   const boost::json::object& body);
+
+// A caller's own id of a request, as the step wants it: repeating it is harmless. Without one, a
+// fresh one. Header Idempotency-Key or field `request`; both must agree. Errors: bad_input.
+struct RequestKey {
+  std::string text;  // empty: none was given
+};
+Result<RequestKey> request_key(const Call& call, std::optional<std::string_view> field);
+model::RequestId request_id(const Principal& principal, std::string_view name,
+                            std::string_view key);
+
+inline constexpr std::size_t max_request_key_bytes = 256;
+inline constexpr std::size_t max_session_bytes = 256;
+
+}  // namespace holdfast::server

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/locks/take.hpp"
+
+#include "client/explain.hpp"
+#include "runtime/spawn.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace holdfast::server {
+
+using runtime::LocalTime;
+using store::Reply;
+using store::Request;
+
+namespace {
+
+Request question(Core& core, const client::Wanted& wanted) {
+  model::Acquire verb{.owner = wanted.owner,
+                      .request = wanted.request,
+                      .permits = wanted.permits,
+                      .ttl = wanted.ttl,
+                      .wait = false,
+                      .metadata = wanted.metadata};
+  return {.name = wanted.name,
+          .command = model::LockCommand{wanted.spec, std::move(verb)},
+          .deadline = core.runtime().now() + client::command_timeout};
+}
+
+Request confirmation(Core& core, const client::Wanted& wanted) {
+  model::Renew verb{.owner = wanted.owner, .request = wanted.request, .ttl = wanted.ttl};
+  return {.name = wanted.name,
+          .command = model::LockCommand{wanted.spec, std::move(verb)},
+          .deadline = core.runtime().now() + client::command_timeout};
+}
+
+Micros since(Core& core, LocalTime began) {
+  return std::chrono::floor<Micros>(core.runtime().now() - began);
+}
+
+TakeResult judge(Core& core, const client::Wanted& wanted, LocalTime began, Result<Reply> reply) {
+  if (!reply) return std::unexpected(NotTaken{std::move(reply.error())});
+  auto& outcome = std::get<model::LockOutcome>(reply->outcome);
+  if (const auto* granted = std::get_if<model::Granted>(&outcome)) {
+    return Taken{granted->fence, granted->remaining, since(core, began)};
+  }
+  if (auto* busy = std::get_if<model::Busy>(&outcome)) {
+    Error error{Errc::busy, client::explain_busy(wanted.name, *busy)};
+    return std::unexpected(NotTaken{std::move(error), std::move(busy->holders), busy->retry_after});
+  }
+  return std::unexpected(NotTaken{client::explain_refusal(wanted.name, outcome)});
+}
+
+bool may_be_in_store(const TakeResult& result) {
+  if (result) return false;
+  const Errc code = result.error().error.code;
+  return code == Errc::outcome_unknown || code == Errc::not_replicated;
+}
+
+}  // namespace
+
+TakeResult take_now(Core& core, const client::Wanted& wanted) {
+  const LocalTime began = core.runtime().now();
+  auto asking = core.store().apply(question(core, wanted));
+  return judge(core, wanted, began, asking.take_ready());
+}
+
+Task<TakeResult> take_at_once(std::shared_ptr<Core> core, client::Wanted wanted) {
+  const LocalTime began = core->runtime().now();
+  Request request = question(*core, wanted);
+  auto asking = core->store().apply(std::move(request));
+  Result<Reply> reply = co_await std::move(asking);
+  TakeResult result = judge(*core, wanted, began, std::move(reply));
+  if (may_be_in_store(result)) give_back(core, wanted);
+  co_return result;
+}
+
+Task<TakeResult> take_waiting(std::shared_ptr<Core> core, client::Wanted wanted,
+                              std::stop_token stop) {
+  const LocalTime began = core->runtime().now();
+  auto waiting = client::acquire(core, wanted, std::move(stop));
+  Result<client::Won> won = co_await std::move(waiting);
+  if (!won) co_return std::unexpected(NotTaken{std::move(won.error())});
+  if (!won->claim) {
+    const auto left = std::chrono::floor<Micros>(won->valid_until - core->runtime().now());
+    co_return Taken{won->fence, std::max(left, Micros::zero()), since(*core, began)};
+  }
+  // Handed over: what the caller gets must be a lease, not the short claim it begins with.
+  Request request = confirmation(*core, wanted);
+  auto confirming = core->store().apply(std::move(request));
+  Result<Reply> reply = co_await std::move(confirming);
+  TakeResult result = judge(*core, wanted, began, std::move(reply));
+  if (!result) give_back(core, wanted);
+  co_return result;
+}
+
+void give_back(const std::shared_ptr<Core>& core, const client::Wanted& wanted) {
+  core->runtime().post([core, name = wanted.name, owner = wanted.owner, request = wanted.request,
+                        ttl = wanted.ttl]() mutable {
+    runtime::spawn(client::withdraw(core, std::move(name), std::move(owner), request, ttl));
+  });
+}
+
+}  // namespace holdfast::server

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Taking a lock for a caller who is somewhere else: it is granted to the caller's owner, confirmed
+// for the whole ttl, and then left to the caller. The server keeps nothing of it.
+#pragma once
+
+#include "client/acquire.hpp"
+
+#include <expected>
+#include <memory>
+#include <stop_token>
+#include <vector>
+
+namespace holdfast::server {
+
+using client::Core;
+
+struct Taken {
+  Fence fence = 0;
+  Micros remaining{};  // told by the store's last answer
+  Micros waited{};     // from the call to that answer
+};
+
+struct NotTaken {
+  Error error;
+  std::vector<HolderView> holders{};  // the first few, where somebody is in the way
+  Micros retry_after{};
+};
+
+using TakeResult = std::expected<Taken, NotTaken>;
+
+// One question, for a caller who does not want to wait; wanted.wait is zero.
+Task<TakeResult> take_at_once(std::shared_ptr<Core> core, client::Wanted wanted);
+// The same on a store whose answers come at once (Capabilities::immediate): nothing suspends.
+TakeResult take_now(Core& core, const client::Wanted& wanted);
+
+// Waits up to wanted.wait. When `stop` fires the place in the queue is given up.
+Task<TakeResult> take_waiting(std::shared_ptr<Core> core, client::Wanted wanted,
+                              std::stop_token stop);
+
+// Gives back what a caller who is gone would have had.
+void give_back(const std::shared_ptr<Core>& core, const client::Wanted& wanted);
+
+}  // namespace holdfast::server

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/server.hpp"
+
+#include "net/http/listener.hpp"
+#include "net/http/tls_context.hpp"
+#include "server/app.hpp"
+#include "server/endpoints/routes.hpp"
+#include "server/listen_address.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <future>
+#include <mutex>
+#include <thread>
+
+namespace holdfast::server {
+
+namespace http = net::http;
+
+namespace {
+
+// After the drain: how long connections that were told to end may take to notice.
+constexpr auto closing_time = std::chrono::seconds(2);
+
+http::ConnectionLimits connection_limits(const Limits& limits) {
+  return {.reader = {.max_header_bytes = limits.max_header_bytes,
+                     .max_headers = limits.max_headers,
+                     .max_body_bytes = limits.max_body_bytes},
+          .max_pipelined = limits.max_pipelined,
+          .max_output_bytes = limits.max_output_bytes,
+          .header_timeout = limits.header_timeout,
+          .body_timeout = limits.body_timeout,
+          .idle_timeout = limits.idle_timeout};
+}
+
+http::ServerTls tls_files(const TlsOptions& tls) {
+  return {.certificate = tls.certificate,
+          .key = tls.key,
+          .client_ca = tls.clients == ClientCertificates::off ? std::string() : tls.client_ca,
+          .needs_client_certificate = tls.clients == ClientCertificates::required};
+}
+
+std::vector<std::string> known_hosts(const ServerOptions& options) {
+  std::vector<std::string> hosts{"localhost", "127.0.0.1", "::1"};
+  for (const auto& each : options.listen) {
+    if (auto address = parse_listen(each); address && !address->host.empty()) {
+      hosts.push_back(address->host);
+    }
+  }
+  hosts.insert(hosts.end(), options.allowed_hosts.begin(), options.allowed_hosts.end());
+  return hosts;
+}
+
+// The certificate in force; new connections take it, old ones keep theirs.
+class Certificate {
+ public:
+  http::Channel::TlsContext get() const {
+    const std::lock_guard lock(mutex_);
+    return context_;
+  }
+  void set(http::Channel::TlsContext context) {
+    const std::lock_guard lock(mutex_);
+    context_ = std::move(context);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  http::Channel::TlsContext context_;  // guarded by mutex_
+};
+
+}  // namespace
+
+struct Server::Parts {
+  Parts(ServerOptions options, std::shared_ptr<client::Core> core)
+      : services(std::move(options), std::move(core)),
+        app(services, all_routes(), known_hosts(services.options())),
+        admission(services.options().limits.max_connections,
+                  services.options().limits.max_connections_per_address) {}
+
+  void start_workers();
+  Result<void> listen();
+  Result<void> load();
+  void on_every_worker(void (http::Worker::*what)());
+  bool wait_until_empty(std::chrono::microseconds time) const;
+  void close_listeners();
+
+  Services services;
+  App app;
+  Certificate certificate;
+  http::Admission admission;
+  std::vector<std::unique_ptr<http::Worker>> workers;
+  std::vector<std::unique_ptr<http::Listener>> listeners;
+  bool is_stopped = false;
+};
+
+void Server::Parts::start_workers() {
+  const auto& options = services.options();
+  for (unsigned each = 0; each < options.threads; ++each) {
+    workers.push_back(std::make_unique<http::Worker>(
+        app, connection_limits(options.limits),
+        [this](const http::Peer& peer) { admission.leave(peer); }));
+  }
+}
+
+// Both are read before either takes effect.
+Result<void> Server::Parts::load() {
+  const auto& options = services.options();
+  http::Channel::TlsContext context;
+  if (!options.tls.certificate.empty()) {
+    auto made = http::make_server_context(tls_files(options.tls));
+    if (!made) return std::unexpected(std::move(made.error()));
+    context = std::move(*made);
+  }
+  std::shared_ptr<const Tokens> tokens;
+  if (!options.token_file.empty()) {
+    auto loaded = Tokens::load(options.token_file);
+    if (!loaded) return std::unexpected(std::move(loaded.error()));
+    tokens = std::move(*loaded);
+  }
+  certificate.set(std::move(context));
+  services.set_tokens(std::move(tokens));
+  return {};
+}
+
+Result<void> Server::Parts::listen() {
+  for (const auto& text : services.options().listen) {
+    const auto address = parse_listen(text);
+    if (!address) return std::unexpected(address.error());
+    auto listener = std::make_unique<http::Listener>(
+        workers, admission, [this] { return certificate.get(); });
+    auto opened = listener->open(
+        {.host = address->host, .port = address->port, .socket_file = address->unix_path});
+    if (!opened) return opened;
+    listeners.push_back(std::move(listener));
+  }
+  return {};
+}
+
+void Server::Parts::on_every_worker(void (http::Worker::*what)()) {
+  for (const auto& worker : workers) {
+    boost::asio::post(worker->context(), [&worker, what] { (*worker.*what)(); });
+  }
+}
+
+bool Server::Parts::wait_until_empty(std::chrono::microseconds time) const {
+  const auto until = std::chrono::steady_clock::now() + time;
+  const auto is_empty = [&] {
+    return std::ranges::all_of(workers, [](const auto& each) { return each->connections() == 0; });
+  };
+  while (!is_empty()) {
+    if (std::chrono::steady_clock::now() >= until) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return true;
+}
+
+void Server::Parts::close_listeners() {
+  std::promise<void> closed;
+  boost::asio::post(workers.front()->context(), [&] {
+    for (const auto& listener : listeners) listener->close();
+    closed.set_value();
+  });
+  closed.get_future().wait();
+}
+
+Result<std::unique_ptr<Server>> Server::start(ServerOptions options,
+                                              std::shared_ptr<client::Core> core) {
+  auto parts = std::make_unique<Parts>(std::move(options), std::move(core));
+  if (auto good = parts->load(); !good) return std::unexpected(std::move(good.error()));
+  parts->start_workers();
+  std::unique_ptr<Server> server(new Server(std::move(parts)));
+  if (auto good = server->parts_->listen(); !good) return std::unexpected(std::move(good.error()));
+  return server;
+}
+
+Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
+
+Server::~Server() { stop(); }
+
+std::vector<std::string> Server::addresses() const {
+  std::vector<std::string> all;
+  for (const auto& listener : parts_->listeners) all.push_back(listener->bound());
+  return all;
+}
+
+Result<void> Server::reload() { return parts_->load(); }
+
+void Server::stop() {
+  if (std::exchange(parts_->is_stopped, true)) return;
+  auto& parts = *parts_;
+  parts.services.is_draining = true;
+  parts.close_listeners();
+  parts.on_every_worker(&http::Worker::drain);
+  if (!parts.wait_until_empty(parts.services.options().drain)) {
+    parts.on_every_worker(&http::Worker::close_all);
+    parts.wait_until_empty(closing_time);
+  }
+  for (const auto& worker : parts.workers) worker->stop();
+  parts.listeners.clear();
+}
+
+}  // namespace holdfast::server

@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Locks are the first of a few machines that a store can run: a small record and a pure step.
-// Another one joins by becoming an alternative of these variants.
+// The machines that a store can run: each is a small record and a pure step. Locks are the first;
+// another one joins by becoming an alternative of these variants.
 #pragma once
 
 #include "model/admission.hpp"
 #include "model/codec.hpp"
+#include "model/fence_guard.hpp"
 #include "model/step.hpp"
 
 #include <variant>
 
 namespace holdfast::model {
 
-enum class Machine : std::uint8_t { lock = 1 };
+// In the order of the variants below. A name means something else to each of them.
+enum class Machine : std::uint8_t { lock = 1, fence_guard };
 
-using Command = std::variant<LockCommand>;
-using State = std::variant<LockState>;
-using Outcome = std::variant<LockOutcome>;
+using Command = std::variant<LockCommand, GuardCommand>;
+using State = std::variant<LockState, GuardState>;
+using Outcome = std::variant<LockOutcome, GuardOutcome>;
 
 inline Machine machine_of(const Command& command) {
   return static_cast<Machine>(command.index() + 1);
+}
+
+inline Result<void> admissible(const Command& command) {
+  return std::visit([](const auto& each) { return admissible(each); }, command);
 }
 
 }  // namespace holdfast::model

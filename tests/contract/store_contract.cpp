@@ -24,6 +24,11 @@ Result<store::Reply> StoreContract::send(LockCommand command, std::string_view n
   return runtime::run_blocking(store->apply(std::move(request)));
 }
 
+Result<store::Reply> StoreContract::send(model::GuardCommand command, std::string_view name) {
+  store::Request request{.name = name_of(name), .command = command, .deadline = soon()};
+  return runtime::run_blocking(store->apply(std::move(request)));
+}
+
 LockOutcome StoreContract::apply(LockCommand command, std::string_view name) {
   auto reply = send(std::move(command), name);
   if (reply) return std::get<LockOutcome>(std::move(reply->outcome));
@@ -48,6 +53,13 @@ LockOutcome StoreContract::force_release() { return apply({spec, model::ForceRel
 
 LockView StoreContract::inspect(std::string_view name) {
   return must_be<model::Seen>(apply({spec, model::Inspect{}}, name)).lock;
+}
+
+model::GuardOutcome StoreContract::check(Fence fence, std::string_view name) {
+  const auto reply = send(model::GuardCommand{.fence = fence}, name);
+  if (reply) return std::get<model::GuardOutcome>(reply->outcome);
+  ADD_FAILURE() << reply.error().message;
+  return {};
 }
 
 QueuedAsk StoreContract::queue_up(Ask ask, std::string_view name) {

@@ -38,6 +38,7 @@ class StoreContract : public testing::TestWithParam<StoreUnderTest> {
 
   // One command, with the errors of the store.
   Result<store::Reply> send(model::LockCommand command, std::string_view name);
+  Result<store::Reply> send(model::GuardCommand command, std::string_view name);
   // One command that the store must answer.
   model::LockOutcome apply(model::LockCommand command, std::string_view name = "orders:42");
 
@@ -47,6 +48,9 @@ class StoreContract : public testing::TestWithParam<StoreUnderTest> {
                              std::string_view name = "orders:42");
   model::LockOutcome force_release();
   LockView inspect(std::string_view name = "orders:42");
+
+  // A check of a fence that the store must answer.
+  model::GuardOutcome check(Fence fence, std::string_view name = "warehouse");
 
   // Joins the queue, ear first.
   QueuedAsk queue_up(Ask ask, std::string_view name = "orders:42");

@@ -14,6 +14,7 @@
 #include "cli/look/gather.hpp"
 #include "client/core.hpp"
 #include "docs/repository.hpp"
+#include "model/fence_guard.hpp"
 #include "text/config.hpp"
 #include "text/duration.hpp"
 #include "text/error_codes.hpp"
@@ -39,6 +40,8 @@ const std::map<std::string, Limit>& limits() {
       {"min_ttl", min_ttl},
       {"max_ttl", max_ttl},
       {"max_wait", max_wait},
+      {"min_guard_keep", model::limits::min_guard_keep},
+      {"max_guard_keep", model::limits::max_guard_keep},
       {"max_page", std::uint64_t{max_page}},
       {"max_url_bytes", text::max_url_bytes},
       {"max_password_bytes", text::max_password_bytes},
@@ -58,6 +61,7 @@ const std::map<std::string, Limit>& limits() {
       {"max_completions", cli::max_completions},
       {"max_listed", cli::max_listed},
       {"default_ttl", default_ttl},
+      {"default_guard_keep", model::limits::default_guard_keep},
       {"default_claim", model::limits::default_claim},
       {"queue_ttl", model::limits::queue_ttl},
       {"command_timeout", client::command_timeout},

@@ -64,8 +64,7 @@ FileStore::~FileStore() {
 }
 
 Task<Result<Reply>> FileStore::apply(Request request) {
-  const auto& command = std::get<model::LockCommand>(request.command);
-  if (auto allowed = model::admissible(command); !allowed) {
+  if (auto allowed = model::admissible(request.command); !allowed) {
     return Task<Result<Reply>>(std::unexpected(std::move(allowed.error())));
   }
   if (!environment_->durable() && !runtime_->on_own_thread()) {

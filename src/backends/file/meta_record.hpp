@@ -22,11 +22,11 @@ struct MetaRecord {
   model::StoreTime last_step{};  // kept up to date in durable stores only
 };
 
-// Before every lock: machines have numbers from 1.
+// Before every record: machines have numbers from 1.
 inline constexpr std::string_view meta_key{"\0meta", 5};
 // Where the next sweep goes on (sweep.hpp).
 inline constexpr std::string_view sweep_key{"\0sweep", 6};
-inline constexpr std::string_view first_lock_key{"\1", 1};
+inline constexpr std::string_view first_record_key{"\1", 1};
 
 // Errors: unavailable, saying what is wrong with the record; the caller names the store.
 Result<MetaRecord> read_meta(const Txn& txn);

@@ -29,18 +29,40 @@ void live_again(model::LockState& state, model::StoreTime last_step, model::Stor
   }
 }
 
+// What was left of its time is left again, at least.
+void live_again(model::GuardState& state, model::StoreTime last_step, model::StoreTime now) {
+  state.expires = now + std::max(Micros::zero(), state.expires - last_step);
+}
+
+int write_back(Cursor& cursor, std::string_view name, const auto& state) {
+  std::string value;
+  model::encode(state, value);
+  make_value(name, value);
+  return cursor.put(value);
+}
+
+// What cannot be read is kept, and refused to whoever asks for it.
+int recover_guard(Cursor& cursor, const Record& record, model::StoreTime last_step,
+                  model::StoreTime now) {
+  auto state = model::decode_guard(record.state);
+  if (!state) return 0;
+  live_again(*state, last_step, now);
+  if (model::forgettable(*state, now)) return cursor.del();
+  return write_back(cursor, record.name, *state);
+}
+
 int recover_record(Cursor& cursor, model::StoreTime last_step, model::StoreTime now) {
   const auto record = parse_record(cursor.key(), cursor.value());
   if (!record) return 0;
+  if (machine_of_key(cursor.key()) == model::Machine::fence_guard) {
+    return recover_guard(cursor, *record, last_step, now);
+  }
+  if (machine_of_key(cursor.key()) != model::Machine::lock) return 0;
   auto state = model::decode(record->state);
-  // What cannot be read is kept, and refused to whoever asks for it.
   if (!state) return 0;
   live_again(*state, last_step, now);
   if (state->idle()) return cursor.del();
-  std::string value;
-  model::encode(*state, value);
-  make_value(record->name, value);
-  return cursor.put(value);
+  return write_back(cursor, record->name, *state);
 }
 
 Result<int> attempt(Database& database, const BootId& boot_id, model::StoreTime now) {
@@ -51,7 +73,7 @@ Result<int> attempt(Database& database, const BootId& boot_id, model::StoreTime 
   if (meta->boot_id == boot_id) return 0;
   {
     Cursor cursor(*txn);
-    int failed = cursor.seek(first_lock_key);
+    int failed = cursor.seek(first_record_key);
     for (; failed == 0; failed = cursor.next()) {
       if (const int broken = recover_record(cursor, meta->last_step, now)) return broken;
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How a lock lies in the database. LMDB's keys end at 511 bytes and a name may have 512, so a long
-// name is cut and completed by its hash; the whole name then stands in the value.
+// How the record of a lock, or of another machine, lies in the database. LMDB's keys end at 511
+// bytes and a name may have 512, so a long name is cut and completed by its hash; the whole name
+// then stands in the value.
 #pragma once
 
 #include <holdfast/names.hpp>
@@ -39,6 +40,11 @@ struct Record {
   std::string_view name;
   std::string_view state;  // as model::encode writes it
 };
+
+// Which machine a record belongs to. A newer version may know more of them than we do.
+inline model::Machine machine_of_key(std::string_view key) {
+  return static_cast<model::Machine>(key.empty() ? 0 : key.front());
+}
 
 // Views into key and value. Nothing if the bytes are not a record.
 std::optional<Record> parse_record(std::string_view key, std::string_view value);

@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 namespace holdfast::backends::file {
@@ -26,6 +27,19 @@ class FileWorld final : public model::World {
   WakeLayout& wake_;
 };
 
+template <typename State>
+Result<State> state_from(std::string_view bytes) {
+  if constexpr (std::is_same_v<State, model::GuardState>)
+    return model::decode_guard(bytes);
+  else
+    return model::decode(bytes);
+}
+
+bool only_looks(const model::Command& command) {
+  const auto* lock = std::get_if<model::LockCommand>(&command);
+  return lock != nullptr && std::holds_alternative<model::Inspect>(lock->verb);
+}
+
 // One attempt to run all steps in one transaction. Answers LMDB's codes, as the calls it makes do.
 class Attempt {
  public:
@@ -38,22 +52,18 @@ class Attempt {
         bound_(wake.writer.fence_bound.load(std::memory_order_relaxed)) {}
 
   int run(PendingStep& step) {
-    const auto& command = std::get<model::LockCommand>(step.request->command);
-    const std::string& name = step.request->name.str();
-    const RecordKey key(model::machine_of(step.request->command), name);
-    std::string_view before;
-    const int found = txn_.get(key.bytes(), before);
-    if (found != 0 && found != MDB_NOTFOUND) return found;
-    auto state = found == 0 ? load(key, name, before) : Result<model::LockState>();
-    if (!state) {
-      step.reply = std::unexpected(std::move(state.error()));
-      return 0;
+    if (const auto* check = std::get_if<model::GuardCommand>(&step.request->command)) {
+      return on_record<model::GuardState>(step, [&](model::GuardState& state) {
+        return store::Reply{.at = now_, .outcome = model::step(state, *check, now_)};
+      });
     }
-    FileWorld world(now_, fences_, wake_);
-    step.reply = store::Reply{.at = now_, .outcome = model::step(*state, command, world)};
-    step.messages = std::move(world.messages);
-    if (std::holds_alternative<model::Inspect>(command.verb)) return 0;
-    return save(key, name, *state, before);
+    const auto& command = std::get<model::LockCommand>(step.request->command);
+    return on_record<model::LockState>(step, [&](model::LockState& state) {
+      FileWorld world(now_, fences_, wake_);
+      store::Reply reply{.at = now_, .outcome = model::step(state, command, world)};
+      step.messages = std::move(world.messages);
+      return reply;
+    });
   }
 
   // A step that changed nothing costs no commit.
@@ -67,6 +77,22 @@ class Attempt {
   }
 
  private:
+  template <typename State, typename Act>
+  int on_record(PendingStep& step, Act act) {
+    const std::string& name = step.request->name.str();
+    const RecordKey key(model::machine_of(step.request->command), name);
+    std::string_view before;
+    const int found = txn_.get(key.bytes(), before);
+    if (found != 0 && found != MDB_NOTFOUND) return found;
+    auto state = found == 0 ? load<State>(key, name, before) : Result<State>();
+    if (!state) {
+      step.reply = std::unexpected(std::move(state.error()));
+      return 0;
+    }
+    step.reply = act(*state);
+    return only_looks(step.request->command) ? 0 : save(key, name, *state, before);
+  }
+
   int keep_fences() {
     wake_.writer.fence.store(fences_.last(), std::memory_order_relaxed);
     const bool is_past_bound = fences_.last() > bound_;
@@ -76,14 +102,15 @@ class Attempt {
                       {.boot_id = database_.boot_id(), .fence_bound = bound_, .last_step = now_});
   }
 
-  static Result<model::LockState> load(const RecordKey& key, std::string_view name,
-                                       std::string_view value) {
+  template <typename State>
+  static Result<State> load(const RecordKey& key, std::string_view name, std::string_view value) {
     const auto record = parse_record(key.bytes(), value);
-    if (record && record->name == name) return model::decode(record->state);
+    if (record && record->name == name) return state_from<State>(record->state);
     return fail(Errc::unavailable, "the stored record belongs to another name of the same hash");
   }
 
-  int save(const RecordKey& key, std::string_view name, const model::LockState& state,
+  template <typename State>
+  int save(const RecordKey& key, std::string_view name, const State& state,
            std::string_view before) {
     if (model::forgettable(state, now_)) {
       if (before.empty()) return 0;

@@ -15,15 +15,21 @@ namespace {
 bool is_left_behind(const Cursor& at, model::StoreTime now) {
   const auto record = parse_record(at.key(), at.value());
   if (!record) return false;
-  const auto state = model::decode(record->state);
-  return state && model::forgettable(*state, now);
+  const auto ended = [now](const auto& state) {
+    return state.has_value() && model::forgettable(*state, now);
+  };
+  switch (machine_of_key(at.key())) {
+    case model::Machine::lock: return ended(model::decode(record->state));
+    case model::Machine::fence_guard: return ended(model::decode_guard(record->state));
+  }
+  return false;
 }
 
 // Removes what is left behind among the next few records. `from` becomes where to go on, or empty
 // at the end of the store.
 int sweep_from(Txn& txn, model::StoreTime now, std::string& from) {
   Cursor cursor(txn);
-  int failed = cursor.seek(from.empty() ? first_lock_key : std::string_view(from));
+  int failed = cursor.seek(from.empty() ? first_record_key : std::string_view(from));
   for (std::size_t seen = 0; failed == 0 && seen < records_per_sweep; ++seen) {
     if (is_left_behind(cursor, now)) failed = cursor.del();
     if (failed == 0) failed = cursor.next();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/memory/memory_store.hpp"
 
+#include "backends/memory/guards.hpp"
 #include "backends/memory/shard.hpp"
 #include "runtime/fork.hpp"
 #include "store/mailbox.hpp"
@@ -16,8 +17,6 @@ namespace {
 
 using store::Reply;
 using store::Request;
-
-constexpr std::size_t shard_count = 64;
 
 model::StoreTime store_time(runtime::LocalTime now) {
   return model::StoreTime(std::chrono::floor<Micros>(now.time_since_epoch()));
@@ -95,24 +94,28 @@ class MemoryStore final : public store::Store, public std::enable_shared_from_th
   Result<Reply> apply_now(const Request& request);
   Result<LockPage> list_now(const store::ListRequest& request) const;
   void give_back(const LockName& name, const OwnerId& owner, model::RequestId request);
-  // By bits that the map inside the shard, whose size is a prime, does not lean on.
-  Shard& shard_of(const HashedName& name) { return shards_[name.hash >> 48 & (shard_count - 1)]; }
 
   const std::shared_ptr<runtime::Runtime> runtime_;
   store::Mailbox mailbox_;
   model::FenceCounter fences_;
   std::array<Shard, shard_count> shards_;
+  Guards guards_;
 };
 
 Result<Reply> MemoryStore::apply_now(const Request& request) {
-  const auto& command = std::get<model::LockCommand>(request.command);
-  if (auto allowed = model::admissible(command); !allowed) {
+  if (auto allowed = model::admissible(request.command); !allowed) {
     return std::unexpected(std::move(allowed.error()));
   }
   if (request.stop.stop_requested()) return fail(Errc::cancelled, "cancelled before it began");
-  MemoryWorld world(runtime_->now(), fences_, mailbox_);
   const HashedName name(request.name.str());
-  Result<Reply> reply(std::in_place, world.now(), shard_of(name).apply(name, command, world));
+  if (const auto* check = std::get_if<model::GuardCommand>(&request.command)) {
+    const auto now = store_time(runtime_->now());
+    return Reply{now, guards_.check(name, *check, now)};
+  }
+  const auto& command = std::get<model::LockCommand>(request.command);
+  MemoryWorld world(runtime_->now(), fences_, mailbox_);
+  Result<Reply> reply(std::in_place, world.now(),
+                      shards_[name.shard()].apply(name, command, world));
   for (const auto& message : world.messages) mailbox_.deliver(request.name, message);
   return reply;
 }

@@ -15,7 +15,9 @@ model::LockOutcome Shard::apply(const HashedName& name, const model::LockCommand
       model::LockState nobody;
       return model::step(nobody, command, world);
     }
-    sweep_a_little(world.now());
+    sweep_a_little(locks_, sweep_, [now = world.now()](const auto& state) {
+      return model::forgettable(state, now);
+    });
     entry = add(name);
   }
   model::LockOutcome outcome = model::step(entry->second, command, world);
@@ -24,7 +26,7 @@ model::LockOutcome Shard::apply(const HashedName& name, const model::LockCommand
 }
 
 Shard::Locks::iterator Shard::add(const HashedName& name) {
-  if (spare_.empty()) return locks_.try_emplace(Key{std::string(name.text), name.hash}).first;
+  if (spare_.empty()) return locks_.try_emplace(NameKey{std::string(name.text), name.hash}).first;
   spare_.key().text = name.text;
   spare_.key().hash = name.hash;
   return locks_.insert(std::move(spare_)).position;
@@ -37,24 +39,10 @@ void Shard::remove(Locks::iterator lock) {
     locks_.erase(lock);
 }
 
-// Leases that ended without anybody asking again leave entries behind. Looking at two buckets for
-// every new name goes once around the map while it doubles: no thread, no timer per lock.
-void Shard::sweep_a_little(model::StoreTime now) {
-  constexpr int buckets_per_new_name = 2;
-  if (locks_.empty()) return;
-  for (int i = 0; i < buckets_per_new_name; ++i) {
-    sweep_ = (sweep_ + 1) % locks_.bucket_count();
-    const auto stale =
-        std::find_if(locks_.begin(sweep_), locks_.end(sweep_),
-                     [now](const auto& lock) { return model::forgettable(lock.second, now); });
-    if (stale != locks_.end(sweep_)) locks_.erase(locks_.find(stale->first));
-  }
-}
-
 bool Shard::list(std::string_view prefix, std::string_view after, std::size_t room,
                  model::StoreTime now, std::vector<LockView>& out) const {
   const std::lock_guard lock(mutex_);
-  using Entry = std::pair<const Key, model::LockState>;
+  using Entry = std::pair<const NameKey, model::LockState>;
   std::vector<const Entry*> found;
   for (const Entry& entry : locks_) {
     const bool wanted = entry.first.text.starts_with(prefix) && entry.first.text > after;

@@ -1,24 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/memory/names.hpp"
 #include "model/machine.hpp"
 
-#include <functional>
 #include <mutex>
-#include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 namespace holdfast::backends::memory {
-
-// A name with its hash, which is taken once, for choosing the shard and for its map.
-struct HashedName {
-  explicit HashedName(std::string_view text)
-      : text(text), hash(std::hash<std::string_view>{}(text)) {}
-  std::string_view text;
-  std::size_t hash;
-};
 
 // A part of the names, behind one mutex. A name is here only while somebody holds or waits.
 class alignas(64) Shard {
@@ -33,24 +23,10 @@ class alignas(64) Shard {
             std::vector<LockView>& out) const;
 
  private:
-  struct Key {
-    std::string text;
-    std::size_t hash;
-  };
-  struct Hash {
-    using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's name
-    std::size_t operator()(const auto& name) const noexcept { return name.hash; }
-  };
-  struct Same {
-    using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard's name
-    bool operator()(const auto& a, const auto& b) const noexcept { return a.text == b.text; }
-  };
-
-  using Locks = std::unordered_map<Key, model::LockState, Hash, Same>;
+  using Locks = NameMap<model::LockState>;
 
   Locks::iterator add(const HashedName& name);
   void remove(Locks::iterator lock);
-  void sweep_a_little(model::StoreTime now);
 
   mutable std::mutex mutex_;
   // All below is guarded by mutex_.

@@ -7,6 +7,9 @@ namespace holdfast::backends::redis {
 
 // One counter per database, for fences and places.
 inline constexpr std::string_view counter_key = "hf:fence";
+// Around the name of a resource whose fences are checked. No lock has a key like that.
+inline constexpr std::string_view guard_before = "hf:guard:{";
+inline constexpr std::string_view guard_after = "}";
 // A waiter's process is told through the channel of this prefix and its number.
 inline constexpr std::string_view channel_prefix = "hf:";
 

@@ -167,15 +167,15 @@ Task<Result<void>> RedisStore::ready(LocalTime deadline) {
 }
 
 Task<Result<Reply>> RedisStore::apply(Request request) {
-  const auto& command = std::get<model::LockCommand>(request.command);
-  if (auto allowed = model::admissible(command); !allowed) {
+  if (auto allowed = model::admissible(request.command); !allowed) {
     return Task<Result<Reply>>(std::unexpected(std::move(allowed.error())));
   }
   if (request.stop.stop_requested()) {
     return Task<Result<Reply>>(fail(Errc::cancelled, "cancelled before it began"));
   }
   // Releases too: what a caller does one after the other must arrive in that order.
-  const bool only_looks = std::holds_alternative<model::Inspect>(command.verb);
+  const auto* lock = std::get_if<model::LockCommand>(&request.command);
+  const bool only_looks = lock != nullptr && std::holds_alternative<model::Inspect>(lock->verb);
   if (replication_ && !only_looks) return replication_->apply(std::move(request));
   return server_->apply(std::move(request));
 }

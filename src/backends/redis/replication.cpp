@@ -16,6 +16,16 @@ struct Replication::Turn {
   Result<std::uint32_t> replicas = 0U;  // written before `done` is notified
 };
 
+namespace {
+
+// What somebody goes by who was told so.
+bool must_last(const store::Reply& reply) {
+  if (const auto* check = std::get_if<model::GuardOutcome>(&reply.outcome)) return check->accepted;
+  return std::holds_alternative<model::Granted>(std::get<model::LockOutcome>(reply.outcome));
+}
+
+}  // namespace
+
 Replication::Replication(std::shared_ptr<Server> server, const Options& options)
     : server_(std::move(server)), wanted_(options.replicas), timeout_(options.replica_timeout) {}
 
@@ -25,8 +35,7 @@ Task<Result<store::Reply>> Replication::apply(store::Request request) {
   const auto deadline = request.deadline;
   auto applying = server_->apply(std::move(request));
   Result<store::Reply> reply = co_await std::move(applying);
-  const auto* outcome = reply ? &std::get<model::LockOutcome>(reply->outcome) : nullptr;
-  if (!outcome || !std::holds_alternative<model::Granted>(*outcome)) co_return reply;
+  if (!reply || !must_last(*reply)) co_return reply;
   // WAIT speaks of what its own connection wrote; on another one it would say yes to nothing.
   const auto written_over = server_->connection_number();
   auto confirming = confirmations(deadline);

@@ -17,8 +17,9 @@ class Replication : public std::enable_shared_from_this<Replication> {
 
   Server& server() { return *server_; }
 
-  // A step whose grant is confirmed by the replicas before it is told. Errors: also not_replicated;
-  // then the lease is in the store, and the caller gives it back.
+  // A step whose grant is confirmed by the replicas before it is told, and so is a fence that was
+  // accepted. Errors: also not_replicated; then the lease is in the store, and the caller gives it
+  // back. A fence then stays the newest, which is harmless.
   Task<Result<store::Reply>> apply(store::Request request);
 
  private:

@@ -70,6 +70,7 @@ Scripts::Scripts(const Options& options) : audited_(options.audit > 0) {
   put_together(Script::release, {"release_shortcut", "release_in_company"}, "release");
   put_together(Script::force_release, {}, "force_release");
   add(Script::inspect, state + std::string(lua_file("inspect")));
+  add(Script::check_fence, std::string(lua_file("check_fence")));
 }
 
 }  // namespace holdfast::backends::redis

@@ -10,7 +10,7 @@
 
 namespace holdfast::backends::redis {
 
-enum class Script : std::uint8_t { acquire, renew, release, force_release, inspect };
+enum class Script : std::uint8_t { acquire, renew, release, force_release, inspect, check_fence };
 
 class Scripts {
  public:
@@ -33,7 +33,7 @@ class Scripts {
   bool audited() const { return audited_; }
 
  private:
-  std::array<Source, 5> sources_;
+  std::array<Source, 6> sources_;
   bool audited_;
 };
 

@@ -2,6 +2,7 @@
 #include "backends/redis/server.hpp"
 
 #include "backends/redis/error_replies.hpp"
+#include "backends/redis/fence_guard.hpp"
 #include "backends/redis/wire.hpp"
 #include "runtime/backoff.hpp"
 #include "runtime/event.hpp"
@@ -29,8 +30,27 @@ constexpr runtime::Backoff between_retries{.first = std::chrono::milliseconds(5)
 constexpr auto look_every = std::chrono::seconds(1);
 constexpr auto look_seldom = std::chrono::seconds(4);
 
-bool is_grant(const model::LockCommand& command, const Result<Reply>& answer) {
-  return answer && std::holds_alternative<model::Acquire>(command.verb) &&
+std::string bytes_of(const Request& request, const Scripts& scripts, const Dialect& dialect,
+                     Sending sending) {
+  if (const auto* check = std::get_if<model::GuardCommand>(&request.command)) {
+    return encode_check(scripts, request.name, *check, sending);
+  }
+  const auto& command = std::get<model::LockCommand>(request.command);
+  return encode(scripts, dialect, request.name, command, sending);
+}
+
+Result<Reply> answer_to(const model::Command& command, const redisReply& reply) {
+  const auto* lock = std::get_if<model::LockCommand>(&command);
+  return lock != nullptr ? decode(*lock, reply) : decode_check(reply);
+}
+
+const model::Acquire* acquire_in(const model::Command& command) {
+  const auto* lock = std::get_if<model::LockCommand>(&command);
+  return lock != nullptr ? std::get_if<model::Acquire>(&lock->verb) : nullptr;
+}
+
+bool is_grant(const model::Command& command, const Result<Reply>& answer) {
+  return answer && acquire_in(command) != nullptr &&
          std::holds_alternative<model::Granted>(std::get<model::LockOutcome>(answer->outcome));
 }
 
@@ -143,23 +163,24 @@ Task<bool> Server::let_pass(Error error, unsigned failures, runtime::LocalTime d
 
 Task<Result<Reply>> Server::apply(Request request) {
   const auto self = shared_from_this();
-  const auto& command = std::get<model::LockCommand>(request.command);
+  const model::Command& command = request.command;
   Sending sending;
   for (unsigned failures = 0;; ++failures) {
     sending.resync = resync_.load(std::memory_order_relaxed);
-    auto asking = connection_->send(encode(scripts_, dialect_, request.name, command, sending),
+    auto asking = connection_->send(bytes_of(request, scripts_, dialect_, sending),
                                     request.deadline, request.stop);
     Result<net::resp::Reply> reply = co_await std::move(asking);
     if (!reply) co_return std::unexpected(std::move(reply.error()));
     if (!is_error(**reply)) {
       has_answered_.store(true, std::memory_order_relaxed);
-      Result<Reply> answer = decode(command, **reply);
+      Result<Reply> answer = answer_to(command, **reply);
       // Only a grant that was compared with the clock makes the counter good again.
       if (sending.resync && is_grant(command, answer)) {
         resync_.store(false, std::memory_order_relaxed);
       }
-      if (events_.behind_a_stranger && is_behind_a_stranger(**reply)) {
-        events_.behind_a_stranger(request.name, std::get<model::Acquire>(command.verb).request);
+      const auto* acquire = events_.behind_a_stranger ? acquire_in(command) : nullptr;
+      if (acquire != nullptr && is_behind_a_stranger(**reply)) {
+        events_.behind_a_stranger(request.name, acquire->request);
       }
       co_return answer;
     }

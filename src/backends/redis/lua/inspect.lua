@@ -11,7 +11,7 @@ if theirs then
   local known = company and holders(0, '+inf', 'LIMIT', 0, 1)[1] or ''
   if held and held.leaving then held = nil end
   -- An owner of ours is any text, and is told as it is.
-  local is_known = held and held.owner == sub(known, 18)
+  local is_known = held and known ~= '' and held.owner == sub(known, 18)
   reply[6] = held and (is_known and held.owner or as_owner(held.owner)) or ''
   reply[7] = held and held.left or 0
   reply[8] = SPEC

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server_fixture.hpp"
+
+#include <boost/json/array.hpp>
+
+#include <future>
+
+namespace holdfast::server {
+namespace {
+
+using namespace std::chrono_literals;
+
+class AcquireTest : public ServerTest {
+ protected:
+  void SetUp() override { start(); }
+  std::string take(const std::string& name, const std::string& body = "{}") {
+    const auto answer = post("/v1/locks/" + name + "/acquire", body);
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    return answer.text("owner");
+  }
+};
+
+TEST_F(AcquireTest, gives_a_lease_with_owner_fence_and_time) {
+  const auto answer = post("/v1/locks/orders:42/acquire", R"({"ttl":"10s"})");
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  EXPECT_EQ(answer.text("name"), "orders:42");
+  EXPECT_EQ(answer.text("owner").size(), 32U);
+  EXPECT_GT(answer.number("fence"), 0);
+  EXPECT_LE(answer.number("expires_in_ms"), 10'000);
+  EXPECT_GT(answer.number("expires_in_ms"), 9'000);
+  EXPECT_EQ(answer.number("waited_ms"), 0);
+}
+
+TEST_F(AcquireTest, a_held_lock_answers_409_with_holders_but_no_owner) {
+  const auto owner = take("a", R"({"metadata":{"note":"nightly"}})");
+  const auto answer = post("/v1/locks/a/acquire");
+  ASSERT_EQ(answer.status, 409);
+  EXPECT_EQ(answer.code(), "busy");
+  EXPECT_GT(answer.number("retry_after_ms"), 29'000);
+  EXPECT_EQ(answer.headers.at("retry-after"), "30");
+  EXPECT_NE(answer.body.find("nightly"), std::string::npos);
+  EXPECT_EQ(answer.body.find(owner), std::string::npos);
+}
+
+TEST_F(AcquireTest, a_wait_that_ends_answers_408) {
+  take("a");
+  const auto answer = post("/v1/locks/a/acquire", R"({"wait":"50ms"})");
+  EXPECT_EQ(answer.status, 408);
+  EXPECT_EQ(answer.code(), "timed_out");
+}
+
+TEST_F(AcquireTest, a_waiter_gets_the_whole_ttl_when_the_lock_comes_free) {
+  const auto owner = take("a");
+  auto waiting = std::async(std::launch::async, [&] {
+    return call_at(address, {.method = "POST",
+                             .path = "/v1/locks/a/acquire",
+                             .body = R"({"ttl":"20s","wait":"10s"})"});
+  });
+  std::this_thread::sleep_for(100ms);
+  ASSERT_EQ(post("/v1/locks/a/release", R"({"owner":")" + owner + R"("})").status, 200);
+  const auto answer = waiting.get();
+  ASSERT_EQ(answer.status, 200) << answer.body;
+  EXPECT_GT(answer.number("expires_in_ms"), 19'000);
+  EXPECT_GE(answer.number("waited_ms"), 50);
+}
+
+TEST_F(AcquireTest, a_client_that_leaves_while_it_waits_leaves_the_queue_at_once) {
+  take("a");
+  {
+    HttpConnection waiter(address);
+    waiter.send(test::request_text(
+        {.method = "POST", .path = "/v1/locks/a/acquire", .body = R"({"wait":"1h"})"}, address));
+    for (int tries = 0; tries < 200; ++tries) {
+      if (get("/v1/locks/a").json().at("waiters").as_array().size() == 1) break;
+      std::this_thread::sleep_for(5ms);
+    }
+    ASSERT_EQ(get("/v1/locks/a").json().at("waiters").as_array().size(), 1U);
+  }
+  for (int tries = 0; tries < 200; ++tries) {
+    if (get("/v1/locks/a").json().at("waiters").as_array().empty()) break;
+    std::this_thread::sleep_for(5ms);
+  }
+  EXPECT_TRUE(get("/v1/locks/a").json().at("waiters").as_array().empty());
+}
+
+TEST_F(AcquireTest, a_retried_post_returns_the_same_lease_with_what_is_left_of_it) {
+  const HttpCall once{.method = "POST",
+                      .path = "/v1/locks/a/acquire",
+                      .body = R"({"ttl":"10s"})",
+                      .headers = {{"Idempotency-Key", "job-7"}}};
+  const auto first = call(once);
+  ASSERT_EQ(first.status, 200) << first.body;
+  std::this_thread::sleep_for(30ms);
+  const auto again = call(once);
+  ASSERT_EQ(again.status, 200) << again.body;
+  EXPECT_EQ(first.text("owner"), again.text("owner"));
+  EXPECT_EQ(first.number("fence"), again.number("fence"));
+  EXPECT_LT(again.number("expires_in_ms"), first.number("expires_in_ms"));
+  auto other = once;
+  other.headers["Idempotency-Key"] = "job-8";
+  EXPECT_EQ(call(other).status, 409);
+}
+
+TEST_F(AcquireTest, renew_and_release_want_the_owner) {
+  const auto owner = take("a", R"({"ttl":"1s"})");
+  const auto body = [](const std::string& who, const std::string& more = {}) {
+    return R"({"owner":")" + who + "\"" + more + "}";
+  };
+  const auto renewed = post("/v1/locks/a/renew", body(owner, R"(,"ttl":"60s")"));
+  ASSERT_EQ(renewed.status, 200) << renewed.body;
+  EXPECT_GT(renewed.number("expires_in_ms"), 59'000);
+  EXPECT_EQ(post("/v1/locks/a/renew", body("somebody")).status, 403);
+  EXPECT_EQ(post("/v1/locks/a/release", body("somebody")).code(), "not_owner");
+  EXPECT_EQ(post("/v1/locks/a/release", body(owner)).status, 200);
+  EXPECT_EQ(post("/v1/locks/a/release", body(owner)).status, 404);
+  EXPECT_EQ(post("/v1/locks/a/renew", body(owner)).code(), "not_held");
+}
+
+TEST_F(AcquireTest, every_kind_of_lock) {
+  EXPECT_EQ(post("/v1/locks/rw/acquire", R"({"kind":"read_write","mode":"read"})").status, 200);
+  EXPECT_EQ(post("/v1/locks/rw/acquire", R"({"kind":"read_write","mode":"read"})").status, 200);
+  EXPECT_EQ(post("/v1/locks/rw/acquire", R"({"kind":"read_write","mode":"write"})").status, 409);
+  EXPECT_EQ(post("/v1/locks/s/acquire", R"({"kind":"semaphore","capacity":3,"permits":2})").status, 200);
+  EXPECT_EQ(post("/v1/locks/s/acquire", R"({"kind":"semaphore","capacity":3,"permits":2})").status, 409);
+  EXPECT_EQ(post("/v1/locks/s/acquire", R"({"kind":"semaphore","capacity":4})").code(), "spec_mismatch");
+  EXPECT_EQ(post("/v1/locks/r/acquire", R"({"kind":"reentrant","owner":"me"})").status, 200);
+  EXPECT_EQ(post("/v1/locks/r/acquire", R"({"kind":"reentrant","owner":"me"})").status, 200);
+  EXPECT_EQ(post("/v1/locks/r/acquire", R"({"kind":"reentrant","owner":"you"})").status, 409);
+  EXPECT_EQ(post("/v1/locks/e/acquire", R"({"kind":"election","metadata":{"value":"web-1"}})").status, 200);
+  EXPECT_NE(get("/v1/locks/e").body.find(R"("value":"web-1")"), std::string::npos);
+}
+
+TEST_F(AcquireTest, a_lock_is_taken_away_by_force_and_with_a_reason_only) {
+  const auto owner = take("a");
+  EXPECT_EQ(call({.method = "DELETE", .path = "/v1/locks/a"}).status, 400);
+  const auto forced =
+      call({.method = "DELETE", .path = "/v1/locks/a", .body = R"({"reason":"stuck"})"});
+  ASSERT_EQ(forced.status, 200) << forced.body;
+  EXPECT_EQ(forced.number("ended"), 1);
+  EXPECT_EQ(post("/v1/locks/a/renew", R"({"owner":")" + owner + R"("})").status, 404);
+  EXPECT_EQ(call({.method = "DELETE", .path = "/v1/locks/a", .body = R"({"reason":"x"})"}).status, 404);
+}
+
+}  // namespace
+}  // namespace holdfast::server

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server_fixture.hpp"
+
+#include <boost/json/serialize.hpp>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace holdfast::server {
+
+namespace {
+
+// One line per call into the file named by HOLDFAST_HTTP_RECORD, for tests/server/check_openapi.
+void record(const HttpCall& call, const HttpAnswer& answer) {
+  const char* const path = std::getenv("HOLDFAST_HTTP_RECORD");
+  if (path == nullptr) return;
+  const auto type = answer.headers.find("content-type");
+  const boost::json::object line{
+      {"method", call.method},
+      {"path", call.path},
+      {"status", answer.status},
+      {"request", call.body},
+      {"content_type", type == answer.headers.end() ? "" : type->second},
+      {"body", answer.body}};
+  const auto text = boost::json::serialize(line) + "\n";
+  const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  if (fd < 0) return;
+  [[maybe_unused]] const auto written = write(fd, text.data(), text.size());
+  close(fd);
+}
+
+}  // namespace
+
+HttpAnswer ServerTest::call_at(const std::string& where, const HttpCall& what) {
+  HttpConnection connection(where);
+  const auto host = where.starts_with("unix:") ? "localhost" : where;
+  connection.send(test::request_text(what, host));
+  auto answer = connection.receive(std::chrono::seconds(30));
+  record(what, answer);
+  return answer;
+}
+
+}  // namespace holdfast::server

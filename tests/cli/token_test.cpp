@@ -112,12 +112,14 @@ TEST_F(Token, file_keeps_its_owner_and_mode_and_may_be_a_link) {
 
 TEST_F(Token, many_creates_at_once_lose_none) {
   std::vector<std::unique_ptr<Program>> programs;
+  programs.reserve(16);
   for (int i = 0; i < 16; ++i) {
     programs.push_back(std::make_unique<Program>(
         words({"token", "create", "bot" + std::to_string(i), "--verbs", "read", "--file", file()}),
         with({})));
   }
   std::vector<std::string> made;
+  made.reserve(programs.size());
   for (auto& program : programs) {
     EXPECT_EQ(program->wait(), 0) << program->err();
     made.push_back(program->out().substr(0, 46));

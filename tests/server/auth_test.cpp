@@ -70,7 +70,7 @@ TEST(Bearer, takes_nothing_else) {
                             " Bearer x"sv,  "Bearer x "sv,    "Bearer x y"sv,
                             "Bearer\tx"sv,  "Bearer =x"sv,    "Bearer ="sv,
                             "Bearer x=y"sv, "Basic x"sv,      "Bearerx"sv,
-                            "Bearers x"sv,  "Bearer x,"sv,    "Bearer \"x\""sv,
+                            "Bearers x"sv,  "Bearer x,"sv,    R"(Bearer "x")"sv,
                             "Bearer x\0"sv, "Bearer x\r\n"sv, "Bearer \xc3\xa4"sv,
                             "x"sv,          "Bearer: x"sv,    "Bearer x, Bearer y"sv}) {
     EXPECT_EQ(bearer_token(header), std::nullopt) << header;
@@ -157,6 +157,7 @@ TEST(RequestRate, threads_together_get_no_more_than_one) {
   std::atomic<int> taken = 0;
   {
     std::vector<std::jthread> threads;
+    threads.reserve(4);
     for (int i = 0; i < 4; ++i) {
       threads.emplace_back([&] {
         for (int n = 0; n < 1000; ++n) taken += rate.take(at(1h)) == 0ns ? 1 : 0;
@@ -175,7 +176,8 @@ TEST(RequestRates, each_principal_has_a_bucket_of_its_own) {
   EXPECT_EQ(rates.take(one, at(1h)), 0ns);
   EXPECT_EQ(rates.take(one, at(1h)), 1s);
   EXPECT_EQ(rates.take(other, at(1h)), 0ns);
-  const auto reloaded = one;
+  auto reloaded = one;
+  reloaded.verbs = {Verb::admin};
   EXPECT_EQ(rates.take(reloaded, at(1h)), 1s) << "the same name is the same bucket";
 }
 

@@ -211,9 +211,9 @@ TEST_F(TokenFile, a_bad_line_is_refused_with_its_number_and_the_rule) {
       {"x " + hash_a + " read 100%", "behind % stand two hexadecimal digits; % itself is %25"},
       {"x " + hash_a + " read %4", "behind % stand two"},
       {"x " + hash_a + " read %zz", "behind % stand two"},
-      {"x " + hash_a + " read a%00b", "prefix \"a\\x00b\" cannot begin a lock's name"},
+      {"x " + hash_a + " read a%00b", R"(prefix "a\x00b" cannot begin a lock's name)"},
       {"x " + hash_a + " read a%0A", "cannot begin a lock's name"},
-      {"x " + hash_a + " read %ff", "prefix \"\\xff\" cannot begin a lock's name"},
+      {"x " + hash_a + " read %ff", R"(prefix "\xff" cannot begin a lock's name)"},
       {"x " + hash_a + " read " + std::string(513, 'x'), "cannot begin a lock's name"},
       {"x " + hash_a + " read " + many_prefixes(101), "a token has at most 100 prefixes"},
       {"x " + hash_a + " read * # comment", fields_rule},
@@ -225,7 +225,7 @@ TEST_F(TokenFile, a_bad_line_is_refused_with_its_number_and_the_rule) {
   };
   for (const auto& [line, rule] : cases) {
     SCOPED_TRACE(line);
-    const auto said = refusal(write("# tokens\nfine " + hash_b + " read *\n" + line + "\n"));
+    const auto said = refusal(write(fmt::format("# tokens\nfine {} read *\n{}\n", hash_b, line)));
     EXPECT_TRUE(said.starts_with(path() + ":3: ")) << said;
     EXPECT_NE(said.find(rule), std::string::npos) << said;
     EXPECT_EQ(said.find("hf_secret"), std::string::npos) << said;

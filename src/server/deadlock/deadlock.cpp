@@ -25,8 +25,8 @@ std::vector<std::vector<std::size_t>> arrows_of(const WaitGraph& graph) {
     if (wait.served) continue;
     if (wait.node != nobody) arrows[wait.node].push_back(waits_at + w);
     if (!wait.passed) arrows[waits_at + w].push_back(barriers_at + wait.barrier);
-    if (wait.behind != nobody && !graph.waits[wait.behind].served) {
-      arrows[waits_at + w].push_back(waits_at + wait.behind);
+    for (const auto ahead : wait.behind) {
+      if (!graph.waits[ahead].served) arrows[waits_at + w].push_back(waits_at + ahead);
     }
   }
   for (std::size_t b = 0; b < graph.barriers.size(); ++b) {

@@ -33,7 +33,7 @@ class Builder {
     const auto all = graph_.barriers.size();
     graph_.barriers.resize(all + 2);
     for (const auto& holder : lock.holders) add_hold(lock, holder, all);
-    std::size_t exclusive_ahead = nobody;
+    std::size_t gate = nobody;
     std::size_t ahead = nobody;
     for (const auto& waiter : lock.waiters) {
       const auto wait = add_wait(lock, waiter, all);
@@ -41,8 +41,9 @@ class Builder {
       const bool in_line = lock.kind == Kind::semaphore && lock.order != Order::barging;
       if (in_line) stand_behind(wait, ahead);
       const bool shared = lock.kind == Kind::read_write && waiter.permits != all_permits;
-      if (shared) stand_behind(wait, exclusive_ahead);
-      if (waiter.permits == all_permits) exclusive_ahead = wait;
+      if (shared) stand_behind(wait, gate);
+      const bool writes = lock.kind == Kind::read_write && !shared;
+      if (writes) gate = add_gate(index, gate, wait);
       ahead = wait;
     }
     for (const auto barrier : {all, all + 1}) {
@@ -113,9 +114,17 @@ class Builder {
     return index;
   }
 
+  std::size_t add_gate(std::size_t lock, std::size_t before, std::size_t wait) {
+    const auto gate = graph_.waits.size();
+    graph_.waits.push_back({.lock = lock, .passed = true});
+    stand_behind(gate, before);
+    stand_behind(gate, wait);
+    return gate;
+  }
+
   void stand_behind(std::size_t wait, std::size_t ahead) {
     if (ahead == nobody) return;
-    graph_.waits[wait].behind = ahead;
+    graph_.waits[wait].behind.push_back(ahead);
     graph_.waits[ahead].followers.push_back(wait);
   }
 
@@ -169,7 +178,8 @@ class Reduction {
       const auto index = next.back();
       next.pop_back();
       auto& wait = graph_.waits[index];
-      const bool is_next = wait.behind == nobody || graph_.waits[wait.behind].served;
+      const bool is_next = std::ranges::all_of(
+          wait.behind, [this](std::size_t ahead) { return graph_.waits[ahead].served; });
       if (!wait.passed || !is_next || std::exchange(wait.served, true)) continue;
       next.insert(next.end(), wait.followers.begin(), wait.followers.end());
       if (wait.node != nobody && --graph_.nodes[wait.node].unserved == 0) let_go_on(wait.node);

@@ -38,13 +38,15 @@ struct WaitGraph {
     std::vector<std::size_t> waits;  // those that are content with most come first
     std::size_t passed = 0;          // of the waits
   };
+  // Besides the waits of a listing there are gates in a queue, which nobody waits at himself: one
+  // is served when every exclusive wait before it is.
   struct Wait {
-    std::size_t node = nobody;  // nobody: of somebody unknown
+    std::size_t node = nobody;  // nobody: of somebody unknown, or a gate
     std::size_t lock = 0;
-    const WaiterView* view = nullptr;
+    const WaiterView* view = nullptr;  // null: a gate
     std::size_t barrier = 0;
-    std::uint64_t content = 0;    // passes once no more weight than this is left
-    std::size_t behind = nobody;  // the wait that must be served before
+    std::uint64_t content = 0;          // passes once no more weight than this is left
+    std::vector<std::size_t> behind{};  // the waits that must be served before
     std::vector<std::size_t> followers{};
     bool passed = false;
     bool served = false;

@@ -95,11 +95,26 @@ Result<void> check_patterns(const PatternOptions& patterns) {
   return {};
 }
 
+Result<void> check_browsers(const ServerOptions& options) {
+  for (const auto& host : options.allowed_hosts) {
+    if (auto checked = check_host(host); !checked) {
+      return refuse("allowed_hosts: " + checked.error().message);
+    }
+  }
+  for (const auto& origin : options.allowed_origins) {
+    if (auto checked = check_origin(origin); !checked) {
+      return refuse("allowed_origins: " + checked.error().message);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<void> check(const ServerOptions& options) {
   if (auto checked = check_tls(options.tls); !checked) return checked;
   if (auto checked = check_listen(options); !checked) return checked;
+  if (auto checked = check_browsers(options); !checked) return checked;
   return check_patterns(options.patterns);
 }
 

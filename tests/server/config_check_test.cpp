@@ -147,6 +147,8 @@ TEST(ServerOptions, that_do_not_fit_together_are_refused) {
       {[](Options& o) { o.listen = {"unix:/a", "unix:/a"}; }, "listen: unix:/a stands twice"},
       {[](Options& o) { o.patterns.min_duration = 21s; },
        "patterns.min_duration must not be longer"},
+      {[](Options& o) { o.allowed_hosts = {"a.org", "*"}; }, "allowed_hosts: \"*\" must be a host"},
+      {[](Options& o) { o.allowed_origins = {"*"}; }, "allowed_origins: \"*\" must be an origin"},
       {[](Options& o) { o.patterns.max_duration = 24h; },
        "patterns.max_duration must be shorter than 24h"},
       {[](Options& o) { o.patterns.upstreams = {{"a", "h"}}; },

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "net/http/client_pool.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::net::http {
+
+ClientPool::ClientPool(std::shared_ptr<runtime::Runtime> runtime, Origin origin)
+    : runtime_(std::move(runtime)), origin_(std::move(origin)) {}
+
+void ClientPool::begin(ExchangePtr exchange) {
+  if (exchange->is_over) return;
+  if (is_closed_) {
+    finish(exchange, std::unexpected(failure(*exchange, Errc::unavailable, "closed")));
+  } else if (!waiting_.empty() || !place(exchange)) {
+    waiting_.push_back(std::move(exchange));
+  }
+}
+
+// False if there is no room for it now.
+bool ClientPool::place(const ExchangePtr& exchange) {
+  if (exchange->needs_a_fresh && connections_.size() >= origin_.max_connections && !idle_.empty()) {
+    const auto oldest = idle_.front();
+    oldest->close();
+    remove(oldest);
+  }
+  if (!exchange->needs_a_fresh && !idle_.empty()) {
+    const auto connection = idle_.back();
+    idle_.pop_back();
+    send_on(connection, exchange);
+    return true;
+  }
+  if (connections_.size() >= origin_.max_connections) return false;
+  connect_for(exchange);
+  return true;
+}
+
+void ClientPool::connect_for(ExchangePtr exchange) {
+  const auto connection = std::make_shared<ClientConnection>(runtime_, origin_);
+  connections_.push_back(connection);
+  connection->open([weak = weak_from_this(), connection = connection.get(),
+                    exchange = std::move(exchange)](Result<void> opened) {
+    const auto pool = weak.lock();
+    if (!pool) return;
+    const auto self = connection->shared_from_this();
+    if (!opened) {
+      pool->remove(self);
+      pool->finish(exchange, std::unexpected(pool->failure(*exchange, Errc::unavailable,
+                                                           opened.error().message)));
+      return pool->serve_waiting();
+    }
+    self->on_dropped([weak, connection] {
+      const auto still_there = weak.lock();
+      if (still_there) still_there->remove(connection->shared_from_this());
+    });
+    // Whoever it was made for may have given up meanwhile.
+    if (exchange->is_over) return pool->put_back(self);
+    pool->send_on(self, exchange);
+  });
+}
+
+void ClientPool::send_on(const ConnectionPtr& connection, const ExchangePtr& exchange) {
+  exchange->connection = connection;
+  ResponseReader::Options options;
+  options.max_body_bytes = origin_.max_body_bytes;
+  options.is_answer_to_head = exchange->is_head;
+  connection->send(exchange->bytes, std::move(options),
+                   [weak = weak_from_this(), connection = connection.get(),
+                    exchange](ClientConnection::End end) {
+                     const auto pool = weak.lock();
+                     if (pool)
+                       pool->ended(connection->shared_from_this(), exchange, std::move(end));
+                   });
+}
+
+void ClientPool::ended(const ConnectionPtr& connection, const ExchangePtr& exchange,
+                       ClientConnection::End end) {
+  exchange->connection.reset();
+  const bool was_kept = connection->was_used() && !end.response;
+  if (connection->is_usable()) {
+    put_back(connection);
+  } else {
+    remove(connection);
+  }
+  if (end.response) {
+    finish(exchange, std::move(*end.response));
+  } else {
+    exchange->was_sent = exchange->was_sent || end.was_sent;
+    // The server closed what it took for idle, just when we wanted to use it.
+    const bool may_retry = !end.was_sent || exchange->repeatable;
+    const bool retries = was_kept && end.was_silent && may_retry && !exchange->needs_a_fresh &&
+                         !exchange->is_over && !is_closed_;
+    if (retries) {
+      exchange->needs_a_fresh = true;
+      waiting_.push_front(exchange);
+    } else {
+      finish(exchange, std::unexpected(failure(*exchange, Errc::unavailable, end.failure)));
+    }
+  }
+  serve_waiting();
+}
+
+void ClientPool::put_back(const ConnectionPtr& connection) {
+  idle_.push_back(connection);
+  serve_waiting();
+}
+
+void ClientPool::remove(const ConnectionPtr& connection) {
+  std::erase(idle_, connection);
+  std::erase(connections_, connection);
+}
+
+void ClientPool::serve_waiting() {
+  if (is_closed_) return;
+  while (!waiting_.empty()) {
+    const auto next = waiting_.front();
+    if (!next->is_over && !place(next)) return;
+    // Placing it may have ended others.
+    std::erase(waiting_, next);
+  }
+}
+
+Error ClientPool::failure(const Exchange& exchange, Errc unsent, std::string_view why) const {
+  const auto code = exchange.was_sent ? Errc::outcome_unknown : unsent;
+  return {code, fmt::format("{}: {}", origin_.describe(), why)};
+}
+
+void ClientPool::finish(const ExchangePtr& exchange, Result<ClientResponse> result) {
+  if (std::exchange(exchange->is_over, true)) return;
+  exchange->result = std::move(result);
+  // Resumes the caller, who may do anything, also let the client go.
+  runtime_->post([exchange] { exchange->done.notify(); });
+}
+
+void ClientPool::give_up(const ExchangePtr& exchange, Errc unsent, std::string_view why) {
+  if (exchange->is_over) return;
+  const auto connection = std::exchange(exchange->connection, nullptr);
+  // Under way, though perhaps not one byte has left: nobody can tell.
+  if (connection) exchange->was_sent = true;
+  finish(exchange, std::unexpected(failure(*exchange, unsent, why)));
+  if (connection) {
+    // Its answer may still come, and must not be taken for that of another request.
+    connection->close("given up");
+  } else {
+    std::erase(waiting_, exchange);
+  }
+}
+
+void ClientPool::close() {
+  is_closed_ = true;
+  const auto all = std::exchange(connections_, {});
+  idle_.clear();
+  for (const auto& each : all) each->close("the client was closed");
+  for (const auto& each : std::exchange(waiting_, {})) {
+    finish(each, std::unexpected(failure(*each, Errc::unavailable, "the client was closed")));
+  }
+}
+
+}  // namespace holdfast::net::http

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The connections of a Client and the requests that wait for one.
+#pragma once
+
+#include "net/http/client_connection.hpp"
+#include "runtime/event.hpp"
+
+#include <deque>
+#include <memory>
+#include <vector>
+
+namespace holdfast::net::http {
+
+// One request and what becomes of it. Touched on the loop's thread, until `done` is notified.
+struct Exchange {
+  explicit Exchange(std::shared_ptr<runtime::Runtime> runtime) : done(std::move(runtime)) {}
+
+  std::string bytes;
+  bool is_head = false;
+  bool repeatable = false;
+  bool was_sent = false;       // on whatever connection
+  bool needs_a_fresh = false;  // connection: a kept one was dead
+  bool is_over = false;
+  std::shared_ptr<ClientConnection> connection;  // while it is under way there
+  Result<ClientResponse> result = fail(Errc::unavailable, "not sent");
+  runtime::Event done;
+};
+
+// On the loop's thread only.
+class ClientPool : public std::enable_shared_from_this<ClientPool> {
+ public:
+  ClientPool(std::shared_ptr<runtime::Runtime> runtime, Origin origin);
+
+  void begin(std::shared_ptr<Exchange> exchange);
+  // Ends it if it is not over: `unsent` if surely nothing left, else outcome_unknown.
+  void give_up(const std::shared_ptr<Exchange>& exchange, Errc unsent, std::string_view why);
+  void close();
+
+  const Origin& origin() const { return origin_; }
+  const std::shared_ptr<runtime::Runtime>& runtime() const { return runtime_; }
+
+ private:
+  using ExchangePtr = std::shared_ptr<Exchange>;
+  using ConnectionPtr = std::shared_ptr<ClientConnection>;
+
+  bool place(const ExchangePtr& exchange);
+  void connect_for(ExchangePtr exchange);
+  void send_on(const ConnectionPtr& connection, const ExchangePtr& exchange);
+  void ended(const ConnectionPtr& connection, const ExchangePtr& exchange,
+             ClientConnection::End end);
+  // The connection has nothing to do.
+  void put_back(const ConnectionPtr& connection);
+  void remove(const ConnectionPtr& connection);
+  void serve_waiting();
+  void finish(const ExchangePtr& exchange, Result<ClientResponse> result);
+  Error failure(const Exchange& exchange, Errc unsent, std::string_view why) const;
+
+  const std::shared_ptr<runtime::Runtime> runtime_;
+  const Origin origin_;
+  std::vector<ConnectionPtr> connections_;  // all, also those that are being made
+  std::vector<ConnectionPtr> idle_;         // the one used last at the end
+  std::deque<ExchangePtr> waiting_;
+  bool is_closed_ = false;
+};
+
+}  // namespace holdfast::net::http

@@ -33,6 +33,7 @@ class Core {
        std::shared_ptr<const ProcessInfo> process);
 
   store::Store& store() const { return *store_; }
+  const std::shared_ptr<store::Store>& shared_store() const { return store_; }
   runtime::Runtime& runtime() const { return *runtime_; }
   std::shared_ptr<runtime::Runtime> shared_runtime() const { return runtime_; }
 

@@ -3,18 +3,60 @@
 
 namespace holdfast::server {
 
+namespace {
+
+WallTime wall_now() { return std::chrono::floor<Micros>(std::chrono::system_clock::now()); }
+
+const std::string& name_of(const Who& who) {
+  static const std::string nobody;
+  return who.principal ? who.principal->name : nobody;
+}
+
+// What happens every few seconds to every lock is no news to an auditor.
+const char* audited(EventType type) {
+  switch (type) {
+    case EventType::acquired: return "acquired";
+    case EventType::released: return "released";
+    case EventType::forced: return "forced";
+    case EventType::lost: return "lost";
+    default: return nullptr;
+  }
+}
+
+}  // namespace
+
 void Journal::record(const Who& who, const Happening& happening) {
-  const auto now = std::chrono::floor<Micros>(std::chrono::system_clock::now());
-  events_.publish({.type = happening.type,
+  const auto now = wall_now();
+  if (const char* what = audited(happening.type)) {
+    audit_.append({.at = now,
+                   .what = what,
                    .name = std::string(happening.name),
-                   .at = now,
                    .fence = happening.fence,
-                   .reason = std::string(happening.reason),
-                   .source = EventSource::server,
-                   .principal = who.principal ? who.principal->name : std::string(),
-                   .kind = happening.kind,
-                   .permits = happening.permits,
-                   .metadata = happening.metadata});
+                   .principal = name_of(who),
+                   .client = who.client,
+                   .reason = std::string(happening.reason)});
+  }
+  observer_.publish({.type = happening.type,
+                     .name = std::string(happening.name),
+                     .at = now,
+                     .fence = happening.fence,
+                     .reason = std::string(happening.reason),
+                     .source = EventSource::server,
+                     .principal = name_of(who),
+                     .kind = happening.kind,
+                     .permits = happening.permits,
+                     .metadata = happening.metadata},
+                    runtime::LocalClock::now());
+}
+
+void Journal::note(const Who& who, std::string_view what, std::string_view name,
+                   std::string_view reason) {
+  audit_.append({.at = wall_now(),
+                 .what = std::string(what),
+                 .name = std::string(name),
+                 .principal = name_of(who),
+                 .client = who.client,
+                 .reason = std::string(reason)});
 }
 
 }  // namespace holdfast::server

@@ -4,8 +4,10 @@
 // in the audit trail, and in the metrics.
 #pragma once
 
+#include "server/audit/audit_log.hpp"
 #include "server/auth/principal.hpp"
-#include "server/events/hub.hpp"
+#include "server/events/observer.hpp"
+#include "server/metrics/metrics.hpp"
 
 #include <memory>
 #include <optional>
@@ -16,8 +18,8 @@ namespace holdfast::server {
 
 // On whose behalf.
 struct Who {
-  std::shared_ptr<const Principal> principal;
-  std::string client;  // the address
+  std::shared_ptr<const Principal> principal;  // null: the server itself
+  std::string client;                          // the address
 };
 
 struct Happening {
@@ -30,15 +32,23 @@ struct Happening {
   std::shared_ptr<const Metadata> metadata{};
 };
 
+// From any thread.
 class Journal {
  public:
-  explicit Journal(EventHub& events) : events_(events) {}
+  Journal(Observer& observer, AuditLog& audit, Metrics& metrics)
+      : observer_(observer), audit_(audit), metrics_(metrics) {}
 
-  // From any thread.
+  // As an event, and in the audit trail where it changed who holds a lock.
   void record(const Who& who, const Happening& happening);
+  // In the audit trail alone: "denied", "session_started", "server_started".
+  void note(const Who& who, std::string_view what, std::string_view name, std::string_view reason);
+
+  Metrics& metrics() { return metrics_; }
 
  private:
-  EventHub& events_;
+  Observer& observer_;
+  AuditLog& audit_;
+  Metrics& metrics_;
 };
 
 }  // namespace holdfast::server

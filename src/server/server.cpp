@@ -71,16 +71,19 @@ class Certificate {
 }  // namespace
 
 struct Server::Parts {
-  Parts(ServerOptions options, std::shared_ptr<client::Core> core)
-      : services(std::move(options), std::move(core)),
+  Parts(ServerOptions options, std::shared_ptr<client::Core> core, std::unique_ptr<AuditLog> audit)
+      : services(std::move(options), std::move(core), std::move(audit)),
         app(services, all_routes(), known_hosts(services.options())),
         admission(services.options().limits.max_connections,
-                  services.options().limits.max_connections_per_address) {}
+                  services.options().limits.max_connections_per_address) {
+    services.count_connections = [this] { return count_connections(); };
+  }
 
   void start_workers();
   Result<void> listen();
   Result<void> load();
   void on_every_worker(void (http::Worker::*what)());
+  std::size_t count_connections() const;
   bool wait_until_empty(std::chrono::microseconds time) const;
   void close_listeners();
 
@@ -142,12 +145,15 @@ void Server::Parts::on_every_worker(void (http::Worker::*what)()) {
   }
 }
 
+std::size_t Server::Parts::count_connections() const {
+  std::size_t count = 0;
+  for (const auto& worker : workers) count += worker->connections();
+  return count;
+}
+
 bool Server::Parts::wait_until_empty(std::chrono::microseconds time) const {
   const auto until = std::chrono::steady_clock::now() + time;
-  const auto is_empty = [&] {
-    return std::ranges::all_of(workers, [](const auto& each) { return each->connections() == 0; });
-  };
-  while (!is_empty()) {
+  while (count_connections() > 0) {
     if (std::chrono::steady_clock::now() >= until) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -165,11 +171,17 @@ void Server::Parts::close_listeners() {
 
 Result<std::unique_ptr<Server>> Server::start(ServerOptions options,
                                               std::shared_ptr<client::Core> core) {
-  auto parts = std::make_unique<Parts>(std::move(options), std::move(core));
+  auto audit = make_audit_log(options.audit);
+  if (!audit) return std::unexpected(std::move(audit.error()));
+  auto parts = std::make_unique<Parts>(std::move(options), std::move(core), std::move(*audit));
   if (auto good = parts->load(); !good) return std::unexpected(std::move(good.error()));
+  auto members = patterns::Members::open(parts->services.options().patterns.redlock_store);
+  if (!members) return std::unexpected(std::move(members.error()));
+  parts->services.members = std::move(*members);
   parts->start_workers();
   std::unique_ptr<Server> server(new Server(std::move(parts)));
   if (auto good = server->parts_->listen(); !good) return std::unexpected(std::move(good.error()));
+  server->parts_->services.journal.note({}, "server_started", "", "");
   return server;
 }
 
@@ -183,7 +195,12 @@ std::vector<std::string> Server::addresses() const {
   return all;
 }
 
-Result<void> Server::reload() { return parts_->load(); }
+Result<void> Server::reload() {
+  parts_->services.audit().reopen();
+  auto loaded = parts_->load();
+  if (loaded) parts_->services.journal.note({}, "tokens_reloaded", "", "");
+  return loaded;
+}
 
 void Server::stop() {
   if (std::exchange(parts_->is_stopped, true)) return;
@@ -197,6 +214,8 @@ void Server::stop() {
   }
   for (const auto& worker : parts.workers) worker->stop();
   parts.listeners.clear();
+  parts.services.journal.note({}, "server_stopped", "", "");
+  parts.services.audit().flush(std::chrono::seconds(2));
 }
 
 }  // namespace holdfast::server

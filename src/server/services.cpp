@@ -1,19 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/services.hpp"
 
+#include "server/metrics/measured_store.hpp"
+
 namespace holdfast::server {
 
 namespace {
+
+constexpr std::chrono::milliseconds observation_interval{500};
+
 WallTime wall_now() { return std::chrono::floor<Micros>(std::chrono::system_clock::now()); }
+
+std::shared_ptr<client::Core> measured_core(const client::Core& core, const Metrics& metrics) {
+  return client::make_core(measured(core.shared_store(), metrics.store), core.shared_runtime());
+}
+
 }  // namespace
 
-Services::Services(ServerOptions options, std::shared_ptr<client::Core> core)
-    : waiting(options.limits.max_waiters_per_name, options.limits.max_waiters),
-      rates(options.limits.token_requests_per_s),
-      events(options.limits.kept_events, first_event_id(wall_now())),
-      options_(std::move(options)),
-      core_(std::move(core)),
-      request_id_(core_->runtime().random()) {}
+Services::Services(ServerOptions options, std::shared_ptr<client::Core> core,
+                   std::unique_ptr<AuditLog> audit)
+    : options_(std::move(options)),
+      core_(measured_core(*core, metrics_)),
+      audit_(std::move(audit)),
+      request_id_(core_->runtime().random()),
+      waiting(options_.limits.max_waiters_per_name, options_.limits.max_waiters),
+      rates(options_.limits.token_requests_per_s),
+      events(options_.limits.kept_events, first_event_id(wall_now())),
+      observer(events, {.interval = observation_interval}),
+      journal(observer, *audit_, metrics_),
+      watcher(std::make_shared<Watcher>(
+          Watcher::Parts{core_, events, observer, journal, waiting, options_})),
+      sessions(std::make_shared<Sessions>(core_, journal, options_.limits)),
+      probe(core_),
+      upstreams(core_->shared_runtime(), options_.patterns.upstreams) {
+  watcher->start();
+  sessions->start();
+}
+
+Services::~Services() {
+  sessions->stop();
+  watcher->stop();
+}
 
 std::uint64_t Services::next_request_id() {
   const auto id = request_id_.fetch_add(1, std::memory_order_relaxed);
@@ -28,6 +55,22 @@ std::shared_ptr<const Tokens> Services::tokens() const {
 void Services::set_tokens(std::shared_ptr<const Tokens> tokens) {
   const std::lock_guard lock(mutex_);
   tokens_ = std::move(tokens);
+}
+
+Gauges Services::gauges() const {
+  Gauges gauges{.connections = count_connections ? count_connections() : 0,
+                .waiters = waiting.waiters(),
+                .event_streams = events.subscribers(),
+                .sessions = sessions->count(),
+                .deadlocks = watcher->deadlocks().size(),
+                .store_up = watcher->store_answers(),
+                .audit_dropped = audit_->stats().dropped};
+  if (watcher->has_looked()) {
+    const auto seen = observer.observed();
+    gauges.held = seen.held;
+    gauges.waiters_on_store = seen.waiters;
+  }
+  return gauges;
 }
 
 }  // namespace holdfast::server

@@ -6,12 +6,19 @@
 #include "client/core.hpp"
 #include "server/auth/request_rate.hpp"
 #include "server/auth/tokens.hpp"
+#include "server/endpoints/patterns/members.hpp"
 #include "server/events/hub.hpp"
 #include "server/journal.hpp"
 #include "server/locks/waiting_room.hpp"
 #include "server/options.hpp"
+#include "server/reader_thread.hpp"
+#include "server/sessions/sessions.hpp"
+#include "server/store_probe.hpp"
+#include "server/upstreams.hpp"
+#include "server/watch/watcher.hpp"
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -19,9 +26,11 @@ namespace holdfast::server {
 
 class Services {
  public:
-  Services(ServerOptions options, std::shared_ptr<client::Core> core);
+  Services(ServerOptions options, std::shared_ptr<client::Core> core,
+           std::unique_ptr<AuditLog> audit);
   Services(const Services&) = delete;
   Services& operator=(const Services&) = delete;
+  ~Services();
 
   const ServerOptions& options() const { return options_; }
   client::Core& core() { return *core_; }
@@ -33,19 +42,33 @@ class Services {
 
   // Tells the requests of this server, and of the others, apart.
   std::uint64_t next_request_id();
-
-  WaitingRoom waiting;
-  RequestRates rates;
-  EventHub events;
-  Journal journal{events};
-  std::atomic<bool> is_draining{false};
+  Gauges gauges() const;
 
  private:
   const ServerOptions options_;
+  Metrics metrics_;
   const std::shared_ptr<client::Core> core_;
+  std::unique_ptr<AuditLog> audit_;
   std::atomic<std::uint64_t> request_id_;
   mutable std::mutex mutex_;
   std::shared_ptr<const Tokens> tokens_;  // guarded by mutex_
+
+ public:
+  WaitingRoom waiting;
+  RequestRates rates;
+  EventHub events;
+  Observer observer;
+  Journal journal;
+  ReaderThread reader;
+  std::shared_ptr<Watcher> watcher;
+  std::shared_ptr<Sessions> sessions;
+  StoreProbe probe;
+  Upstreams upstreams;
+  std::unique_ptr<patterns::Members> members;  // set before the first request
+  Metrics& metrics() { return metrics_; }
+  AuditLog& audit() { return *audit_; }
+  std::atomic<bool> is_draining{false};
+  std::function<std::size_t()> count_connections;  // set before the first request
 };
 
 }  // namespace holdfast::server

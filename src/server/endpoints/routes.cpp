@@ -6,13 +6,35 @@
 namespace holdfast::server {
 
 extern const std::span<const Route> acquire_routes;
+extern const std::span<const Route> acquire_all_routes;
 extern const std::span<const Route> lease_routes;
 extern const std::span<const Route> lock_routes;
+extern const std::span<const Route> session_routes;
+extern const std::span<const Route> fence_routes;
+extern const std::span<const Route> event_routes;
+extern const std::span<const Route> trail_routes;
+extern const std::span<const Route> stats_routes;
+extern const std::span<const Route> pattern_routes;
+extern const std::span<const Route> health_routes;
 
 const Router& all_routes() {
   static const Router router = [] {
     Router table;
-    for (const auto& group : {acquire_routes, lease_routes, lock_routes}) table.add(group);
+    for (const auto& group : {
+             acquire_routes,
+             acquire_all_routes,
+             lease_routes,
+             lock_routes,
+             session_routes,
+             fence_routes,
+             event_routes,
+             trail_routes,
+             stats_routes,
+             pattern_routes,
+             health_routes,
+         }) {
+      table.add(group);
+    }
     return table;
   }();
   return router;

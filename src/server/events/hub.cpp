@@ -29,8 +29,7 @@ bool EventFilter::fits(const Event& event) const {
 }
 
 std::uint64_t first_event_id(WallTime now) {
-  const auto ms = std::chrono::floor<std::chrono::milliseconds>(now.time_since_epoch()).count();
-  return static_cast<std::uint64_t>(std::max<std::int64_t>(ms, 1)) << 20U;
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(now.time_since_epoch().count(), 1));
 }
 
 EventHub::EventHub(std::size_t kept_events, std::uint64_t first_id)

@@ -30,7 +30,8 @@ struct EventFilter {
 };
 
 // Ids of a server that starts now: larger than those of all the servers before it, as long as they
-// published less than a million events per millisecond.
+// published less than a million events per second. In microseconds since 1970, so that they stay
+// below 2^53 and a browser can compare them.
 std::uint64_t first_event_id(WallTime now);
 
 class EventHub {

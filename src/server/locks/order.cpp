@@ -147,7 +147,7 @@ Result<AcquireOrder> parse_acquire(const Call& call, client::Core& core, std::st
   const auto wait = fields.duration("wait", Duration::zero(), max_wait).value_or(Duration::zero());
   const auto owner_text = fields.text("owner", max_owner_bytes);
   const auto request_text = fields.text("request", max_request_key_bytes);
-  const auto session = fields.text("session", max_session_bytes);
+  const auto session_text = fields.text("session", max_session_bytes);
   const auto dialect = fields.text("dialect", 64);
   auto metadata = metadata_from(fields.object("metadata"));
   if (auto good = fields.done(); !good) return std::unexpected(std::move(good.error()));
@@ -158,7 +158,13 @@ Result<AcquireOrder> parse_acquire(const Call& call, client::Core& core, std::st
   }
   auto key = request_key(call, request_text);
   if (!key) return std::unexpected(std::move(key.error()));
+  std::optional<SessionId> session;
+  if (session_text && !session_text->empty()) session = SessionId::of(*session_text);
+  if (session && owner_text) {
+    return fail(Errc::bad_input, "owner: a session has an owner of its own");
+  }
   auto owner = owner_text          ? OwnerId::make(*owner_text)
+               : session           ? Result<OwnerId>(session->owner)
                : key->text.empty() ? Result<OwnerId>(core.fresh_owner())
                                    : Result<OwnerId>(owner_for(*call.principal, name, key->text));
   if (!owner) return std::unexpected(std::move(owner.error()));
@@ -175,7 +181,7 @@ Result<AcquireOrder> parse_acquire(const Call& call, client::Core& core, std::st
                                  .ttl = ttl,
                                  .wait = wait,
                                  .metadata = std::move(*metadata)},
-                      .session = std::string(session.value_or(""))};
+                      .session = std::move(session)};
 }
 
 }  // namespace holdfast::server

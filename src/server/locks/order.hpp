@@ -5,6 +5,7 @@
 
 #include "client/acquire.hpp"
 #include "server/http/call.hpp"
+#include "server/sessions/sessions.hpp"
 
 #include <optional>
 #include <string>
@@ -13,7 +14,7 @@ namespace holdfast::server {
 
 struct AcquireOrder {
   client::Wanted wanted;
-  std::string session;  // empty: none
+  std::optional<SessionId> session{};
 };
 
 // The fields of POST /v1/locks/{name}/acquire. Errors: bad_input naming the field, unsupported.

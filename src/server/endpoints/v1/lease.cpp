@@ -39,12 +39,19 @@ Result<LeaseOrder> parse(const Call& call, bool has_ttl) {
   return LeaseOrder{std::move(*name), std::move(*owner), request, ttl.value_or(default_ttl)};
 }
 
+Response refused(ByOutcome& counter, const Error& error) {
+  counter.add(error.code);
+  return answer(error);
+}
+
 Response encode_renewed(Services& services, const Who& who, const LeaseOrder& order,
                         const Result<store::Reply>& reply) {
-  if (!reply) return answer(reply.error());
+  auto& counter = services.metrics().renewals;
+  if (!reply) return refused(counter, reply.error());
   const auto& outcome = std::get<model::LockOutcome>(reply->outcome);
   const auto* granted = std::get_if<model::Granted>(&outcome);
-  if (granted == nullptr) return answer(client::explain_refusal(order.name, outcome));
+  if (granted == nullptr) return refused(counter, client::explain_refusal(order.name, outcome));
+  counter.add(std::nullopt);
   services.journal.record(who, {.type = EventType::renewed,
                                 .name = order.name.str(),
                                 .fence = granted->fence});
@@ -54,10 +61,18 @@ Response encode_renewed(Services& services, const Who& who, const LeaseOrder& or
 
 Response encode_released(Services& services, const Who& who, const LeaseOrder& order,
                          const Result<store::Reply>& reply) {
-  if (!reply) return answer(reply.error());
+  auto& metrics = services.metrics();
+  if (!reply) return refused(metrics.releases, reply.error());
   const auto& outcome = std::get<model::LockOutcome>(reply->outcome);
   const auto* released = std::get_if<model::Released>(&outcome);
-  if (released == nullptr) return answer(client::explain_refusal(order.name, outcome));
+  services.sessions->forget(order.name.str(), order.owner);
+  if (released == nullptr) {
+    return refused(metrics.releases, client::explain_refusal(order.name, outcome));
+  }
+  metrics.releases.add(std::nullopt);
+  const auto held = metrics.holds.released(order.name.str(), order.owner.view(),
+                                           services.core().runtime().now());
+  if (held) metrics.hold_time.add(*held);
   services.journal.record(who, {.type = released->lease ? EventType::released : EventType::left,
                                 .name = order.name.str()});
   return answer(200, {{"name", order.name.str()}, {"released", true}});

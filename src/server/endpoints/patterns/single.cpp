@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/endpoints/patterns/single.hpp"
+
+#include "server/endpoints/patterns/bodies.hpp"
+#include "server/endpoints/patterns/operation.hpp"
+#include "server/endpoints/patterns/take_lease.hpp"
+#include "server/services.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace holdfast::server::patterns {
+
+namespace {
+
+constexpr Micros max_upstream_time = std::chrono::minutes(10);
+
+void record(const Job& job, EventType type, std::optional<Fence> fence = {}) {
+  const auto& wanted = job.order.wanted;
+  job.services.journal.record(job.who, {.type = type,
+                                        .name = wanted.name.str(),
+                                        .fence = fence,
+                                        .kind = wanted.spec.kind,
+                                        .permits = wanted.permits,
+                                        .metadata = wanted.metadata});
+}
+
+ByOutcome& acquisitions(const Job& job) {
+  const auto kind = static_cast<std::size_t>(job.order.wanted.spec.kind) - 1;
+  return job.services.metrics().acquisitions[kind];
+}
+
+Response refuse(const Job& job, const NotTaken& why) {
+  const auto& error = why.error;
+  acquisitions(job).add(error.code);
+  if (job.place) record(job, EventType::left);
+  const bool is_locked = error.code == Errc::busy || error.code == Errc::timed_out;
+  if (!is_locked) return error.code == Errc::cancelled ? shutting_down() : refused(error);
+  job.services.metrics().contention.refused(job.order.wanted.name.str());
+  return locked(job.order.resource, why.retry_after, error.message);
+}
+
+void write_down_end(const Job& job, Fence fence, Micros held, bool were_ours) {
+  auto& metrics = job.services.metrics();
+  record(job, were_ours ? EventType::released : EventType::lost, fence);
+  metrics.hold_time.add(held);
+  if (!were_ours) metrics.lost.add();
+}
+
+Leash leash_of(const Job& job, client::HeldLease& first) {
+  const Micros left = first.remaining();
+  const Micros time = job.order.terms.renew ? max_upstream_time : left - answer_margin(left);
+  return {.lost = first.lost(),
+          .stop = job.stop,
+          .answer_by = job.services.core().runtime().now() + time};
+}
+
+Response encode(const Job& job, Outcome outcome, Fence fence, bool were_ours) {
+  if (outcome.end == Outcome::End::lost || !were_ours) {
+    return failed(failed_operation,
+                  {Errc::lost, fmt::format("the lease on '{}' ended before the operation did",
+                                           job.order.wanted.name.str())});
+  }
+  if (outcome.end == Outcome::End::stopped) return shutting_down();
+  if (outcome.answer) return std::move(*outcome.answer);
+  auto body = success_json(job.order.resource, outcome.took, fence);
+  if (job.order.pattern.kind == Kind::reentrant) body["depth"] = job.order.depth;
+  return answer(200, body);
+}
+
+}  // namespace
+
+Task<Response> run_single(Job job) {
+  const auto& order = job.order;
+  if (job.place) record(job, EventType::queued);
+  std::vector<LeasePtr> leases;
+  while (leases.size() < order.depth) {
+    LeaseWanted lease{.core = job.services.shared_core(),
+                      .wanted = order.wanted,
+                      .terms = order.terms,
+                      .wait = job.place ? job.place->wait() : nullptr,
+                      .stop = job.stop};
+    auto taking = take_lease(std::move(lease));
+    const Taking taken = co_await std::move(taking);
+    if (!taken) {
+      auto releasing = release_all(std::move(leases));
+      co_await std::move(releasing);
+      co_return refuse(job, taken.error());
+    }
+    leases.push_back(*taken);
+  }
+  job.place.reset();
+  const Fence fence = leases.front()->fence();
+  acquisitions(job).add(std::nullopt);
+  record(job, EventType::acquired, fence);
+  Ticket ticket{order.resource, fence};
+  Leash leash = leash_of(job, *leases.front());
+  auto working = perform(job.services, order.operation, std::move(ticket), std::move(leash));
+  Outcome outcome = co_await std::move(working);
+  auto releasing = release_all(std::move(leases));
+  const bool were_ours = co_await std::move(releasing);
+  write_down_end(job, fence, outcome.took, were_ours);
+  co_return encode(job, std::move(outcome), fence, were_ours);
+}
+
+}  // namespace holdfast::server::patterns

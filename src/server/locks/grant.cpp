@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/locks/grant.hpp"
+
+#include "model/party.hpp"
+#include "server/locks/ask.hpp"
+
+#include <fmt/format.h>
+
+namespace holdfast::server {
+
+namespace {
+
+void record(const Acquisition& of, EventType type, std::optional<Fence> fence = {}) {
+  const auto& wanted = of.order.wanted;
+  of.services.journal.record(of.who, {.type = type,
+                                      .name = wanted.name.str(),
+                                      .fence = fence,
+                                      .kind = wanted.spec.kind,
+                                      .permits = wanted.permits,
+                                      .metadata = wanted.metadata});
+}
+
+// The session's lease is renewed here from now on.
+void bind(const Acquisition& of, const Taken& taken) {
+  const auto& wanted = of.order.wanted;
+  auto& core = of.services.core();
+  client::HeldLease::Identity identity{.name = wanted.name,
+                                       .spec = wanted.spec,
+                                       .owner = wanted.owner,
+                                       .request = wanted.request,
+                                       .permits = wanted.permits,
+                                       .metadata = wanted.metadata};
+  const client::Won won{.fence = taken.fence,
+                        .valid_until = core.runtime().now() + taken.remaining,
+                        .claim = std::nullopt,
+                        .ear = nullptr};
+  const client::Terms terms{.ttl = wanted.ttl, .renew = true};
+  of.services.sessions->bind(
+      *of.order.session, of.who,
+      client::HeldLease::start(of.services.shared_core(), std::move(identity), terms, won));
+}
+
+void write_down(const Acquisition& of, const TakeResult& result) {
+  auto& metrics = of.services.metrics();
+  const auto& wanted = of.order.wanted;
+  const auto kind = static_cast<std::size_t>(wanted.spec.kind) - 1;
+  if (!result) {
+    metrics.acquisitions[kind].add(result.error().error.code);
+    if (result.error().error.code == Errc::busy) metrics.contention.refused(wanted.name.str());
+    return;
+  }
+  metrics.acquisitions[kind].add(std::nullopt);
+  metrics.holds.taken(wanted.name.str(), wanted.owner.view(), of.services.core().runtime().now());
+  record(of, EventType::acquired, result->fence);
+  if (of.order.session) bind(of, *result);
+}
+
+NotTaken why_stopped(const Acquisition& of, const Wait& wait) {
+  if (wait.is_victim) {
+    return {Error{Errc::deadlock,
+                  fmt::format("'{}' would have been waited for for ever: this wait was ended to "
+                              "break a circle of waits",
+                              wait.name)}};
+  }
+  if (of.services.is_draining) {
+    return {Error{Errc::unavailable, "the server is shutting down; ask another one"}};
+  }
+  return {Error{Errc::cancelled, "the caller left"}};
+}
+
+Task<Result<void>> check_session(Services& services, SessionId session) {
+  if (auto good = services.sessions->may_bind(session); !good) co_return good;
+  auto asking = ask(services.core(), session.lock, model::Inspect{session.keeper});
+  const Result<store::Reply> reply = co_await std::move(asking);
+  if (!reply) co_return std::unexpected(reply.error());
+  const auto& seen = std::get<model::Seen>(std::get<model::LockOutcome>(reply->outcome));
+  if (seen.mine) co_return Result<void>{};
+  co_return fail(Errc::not_held,
+                 "session: there is no such session, or it was not kept alive in time");
+}
+
+Task<TakeResult> wait_for(const Acquisition& of, WaitingRoom::Ticket ticket, std::stop_token stop) {
+  const auto wait = ticket.wait();
+  const std::stop_callback client_left(stop, [wait] { wait->stop.request_stop(); });
+  record(of, EventType::queued);
+  const auto began = of.services.core().runtime().now();
+  auto taking = take_waiting(of.services.shared_core(), of.order.wanted, wait->stop.get_token());
+  TakeResult result = co_await std::move(taking);
+  const auto waited = std::chrono::floor<Micros>(of.services.core().runtime().now() - began);
+  of.services.metrics().contention.waited(wait->name, waited);
+  if (wait->stop.stop_requested()) {
+    // A grant that came at the same moment is nobody's any more.
+    if (result) give_back(of.services.shared_core(), of.order.wanted);
+    result = std::unexpected(why_stopped(of, *wait));
+  }
+  if (result) of.services.metrics().wait_time.add(waited);
+  if (!result) record(of, EventType::left);
+  co_return result;
+}
+
+}  // namespace
+
+TakeResult acquire_now(const Acquisition& acquisition) {
+  auto result = take_now(acquisition.services.core(), acquisition.order.wanted);
+  write_down(acquisition, result);
+  return result;
+}
+
+Task<TakeResult> acquire(Acquisition acquisition, std::stop_token stop) {
+  auto& services = acquisition.services;
+  const auto& wanted = acquisition.order.wanted;
+  if (acquisition.order.session) {
+    auto checking = check_session(services, *acquisition.order.session);
+    const Result<void> lives = co_await std::move(checking);
+    if (!lives) co_return std::unexpected(NotTaken{lives.error()});
+  }
+  TakeResult result = std::unexpected(NotTaken{});
+  if (wanted.wait == Micros::zero()) {
+    auto taking = take_at_once(services.shared_core(), wanted);
+    result = co_await std::move(taking);
+  } else {
+    auto ticket = services.waiting.enter(wanted.name.str(), model::party_of(wanted.owner.view()));
+    if (!ticket) co_return std::unexpected(NotTaken{ticket.error()});
+    auto waiting = wait_for(acquisition, std::move(*ticket), std::move(stop));
+    result = co_await std::move(waiting);
+  }
+  write_down(acquisition, result);
+  co_return result;
+}
+
+}  // namespace holdfast::server

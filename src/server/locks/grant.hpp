@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An acquire of the API from the order to its result, with everything that has to be written down
+// on the way. What the endpoints for one name and for several share.
+#pragma once
+
+#include "server/journal.hpp"
+#include "server/locks/order.hpp"
+#include "server/locks/take.hpp"
+#include "server/services.hpp"
+
+#include <stop_token>
+
+namespace holdfast::server {
+
+struct Acquisition {
+  Services& services;
+  Who who;
+  AcquireOrder order;
+};
+
+// On a store that answers at once, without waiting.
+TakeResult acquire_now(const Acquisition& acquisition);
+// Waits if the order says so. When `stop` fires, nothing is held; while the server drains, that is
+// `unavailable`.
+Task<TakeResult> acquire(Acquisition acquisition, std::stop_token stop);
+
+}  // namespace holdfast::server

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/metrics/metrics.hpp"
+
+#include "text/error_codes.hpp"
+#include "text/words.hpp"
+
+#include <fmt/format.h>
+
+namespace holdfast::server {
+
+namespace {
+
+// A series that never moved is left out, except for success: a rate needs a beginning.
+void samples(Exposition& out, std::string_view labels, const ByOutcome& counters) {
+  const auto comma = labels.empty() ? "" : ",";
+  out.sample(fmt::format("{}{}outcome=\"ok\"", labels, comma), counters.ok());
+  for (const auto& row : text::error_table()) {
+    const auto& counter = counters.of(row.code);
+    if (counter.value() == 0) continue;
+    out.sample(fmt::format("{}{}outcome=\"{}\"", labels, comma, row.word), counter);
+  }
+}
+
+void write_locks(Exposition& out, const Metrics& metrics) {
+  out.begin("acquisitions_total", "counter", "Acquires through this server, by kind and outcome.");
+  for (std::size_t at = 0; at < kind_count; ++at) {
+    const auto kind = static_cast<Kind>(at + 1);
+    samples(out, fmt::format("kind=\"{}\"", text::to_word(kind)), metrics.acquisitions[at]);
+  }
+  out.begin("renewals_total", "counter", "Renewals through this server, by outcome.");
+  samples(out, "", metrics.renewals);
+  out.begin("releases_total", "counter", "Releases through this server, by outcome.");
+  samples(out, "", metrics.releases);
+  out.begin("forced_releases_total", "counter", "Locks taken away by force through this server.");
+  out.sample("", metrics.forced);
+  out.begin("lost_leases_total", "counter", "Leases that this server kept for somebody and lost.");
+  out.sample("", metrics.lost);
+  out.begin("expired_leases_total", "counter",
+            "Leases that ended by themselves, as seen while somebody watched.");
+  out.sample("", metrics.expired_seen);
+  out.begin("wait_seconds", "histogram", "How long acquires waited that were granted.");
+  out.sample("", metrics.wait_time);
+  out.begin("hold_seconds", "histogram", "How long locks were held that were released here.");
+  out.sample("", metrics.hold_time);
+  out.begin("deadlocks_total", "counter", "Circles of waits that were found.");
+  out.sample("", metrics.deadlocks);
+  out.begin("deadlock_victims_total", "counter", "Waits that were ended to break a circle.");
+  out.sample("", metrics.deadlock_victims);
+}
+
+void write_store(Exposition& out, const StoreMetrics& store) {
+  out.begin("store_command_seconds", "histogram", "How long the store took to answer.");
+  out.sample("", store.latency);
+  out.begin("store_commands_total", "counter", "Commands to the store, by outcome.");
+  samples(out, "", store.commands);
+  out.begin("store_changes_total", "counter",
+            "How often what is behind the store's address may have been replaced.");
+  out.sample("", store.changes);
+}
+
+void write_http(Exposition& out, const Metrics& metrics) {
+  out.begin("http_requests_total", "counter", "Requests, by the class of the answer's status.");
+  for (std::size_t digit = 1; digit < metrics.http_by_status.size(); ++digit) {
+    out.sample(fmt::format("status=\"{}xx\"", digit), metrics.http_by_status[digit]);
+  }
+  out.begin("http_request_seconds", "histogram", "How long requests took that did not wait for a lock.");
+  out.sample("", metrics.http_time);
+  out.begin("http_denied_total", "counter", "Requests without a good token or without the right to ask.");
+  out.sample("", metrics.denied);
+}
+
+void write_gauge(Exposition& out, std::string_view name, std::string_view help, double value) {
+  out.begin(name, "gauge", help);
+  out.sample("", value);
+}
+
+void write_gauges(Exposition& out, const Gauges& gauges) {
+  const auto number = [](std::size_t value) { return static_cast<double>(value); };
+  write_gauge(out, "connections", "Open connections.", number(gauges.connections));
+  write_gauge(out, "waiters", "Waits through this server.", number(gauges.waiters));
+  write_gauge(out, "event_streams", "Subscribers to events.", number(gauges.event_streams));
+  write_gauge(out, "sessions", "Sessions kept by this server.", number(gauges.sessions));
+  write_gauge(out, "deadlocks", "Circles of waits just now.", number(gauges.deadlocks));
+  if (gauges.held) {
+    write_gauge(out, "held_locks", "Locks that somebody holds on the store.", number(*gauges.held));
+  }
+  if (gauges.waiters_on_store) {
+    write_gauge(out, "waiters_on_store", "Waiters on the store, through any process.",
+                number(*gauges.waiters_on_store));
+  }
+  write_gauge(out, "store_up", "Whether the store answered the last look.", gauges.store_up ? 1 : 0);
+  out.begin("audit_dropped_total", "counter", "Entries of the audit trail that were dropped.");
+  out.sample("", static_cast<double>(gauges.audit_dropped));
+}
+
+}  // namespace
+
+std::string exposition(const Metrics& metrics, const Gauges& gauges, std::string_view version) {
+  Exposition out;
+  out.begin("build_info", "gauge", "The version of this server.");
+  out.sample(fmt::format("version=\"{}\"", version), 1);
+  write_locks(out, metrics);
+  write_store(out, *metrics.store);
+  write_http(out, metrics);
+  write_gauges(out, gauges);
+  return std::move(out).text();
+}
+
+}  // namespace holdfast::server

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server_fixture.hpp"
+
+#include <boost/json/array.hpp>
+
+namespace holdfast::server {
+namespace {
+
+using namespace std::chrono_literals;
+
+class SessionTest : public ServerTest {
+ protected:
+  void SetUp() override { start(); }
+  std::string begin(const std::string& body = "{}") {
+    const auto answer = post("/v1/sessions", body);
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    return answer.text("session");
+  }
+  HttpAnswer take(const std::string& name, const std::string& session, const std::string& more = {}) {
+    return post("/v1/locks/" + name + "/acquire", R"({"session":")" + session + "\"" + more + "}");
+  }
+  static std::string with(const std::string& session) { return R"({"session":")" + session + "\"}"; }
+};
+
+TEST_F(SessionTest, its_leases_are_renewed_while_it_is_kept_alive) {
+  const auto session = begin(R"({"ttl":"5s"})");
+  ASSERT_EQ(take("a", session, R"(,"ttl":"300ms")").status, 200);
+  std::this_thread::sleep_for(900ms);
+  EXPECT_EQ(post("/v1/locks/a/acquire").status, 409);
+  EXPECT_EQ(post("/v1/sessions:keep-alive", with(session)).status, 200);
+}
+
+TEST_F(SessionTest, ending_it_releases_everything_together) {
+  const auto session = begin();
+  ASSERT_EQ(take("a", session).status, 200);
+  ASSERT_EQ(take("b", session).status, 200);
+  const auto ended = post("/v1/sessions:end", with(session));
+  ASSERT_EQ(ended.status, 200) << ended.body;
+  EXPECT_EQ(ended.number("released"), 2);
+  EXPECT_EQ(post("/v1/locks/a/acquire", R"({"wait":"1s"})").status, 200);
+  EXPECT_EQ(post("/v1/locks/b/acquire", R"({"wait":"1s"})").status, 200);
+  EXPECT_EQ(post("/v1/sessions:end", with(session)).status, 404);
+  EXPECT_EQ(post("/v1/sessions:keep-alive", with(session)).code(), "not_held");
+}
+
+TEST_F(SessionTest, one_that_is_not_kept_alive_loses_its_leases) {
+  const auto session = begin(R"({"ttl":"1s"})");
+  ASSERT_EQ(take("a", session, R"(,"ttl":"1h")").status, 200);
+  EXPECT_EQ(post("/v1/locks/a/acquire", R"({"wait":"5s"})").status, 200);
+}
+
+TEST_F(SessionTest, a_lease_that_its_client_released_is_not_renewed_any_more) {
+  const auto session = begin();
+  const auto lease = take("a", session, R"(,"ttl":"300ms")");
+  ASSERT_EQ(post("/v1/locks/a/release", R"({"owner":")" + lease.text("owner") + "\"}").status, 200);
+  EXPECT_EQ(get("/v1/sessions").json().at("sessions").as_array().size(), 0U);
+  EXPECT_EQ(post("/v1/locks/a/acquire").status, 200);
+}
+
+TEST_F(SessionTest, another_server_on_the_same_store_can_keep_it_alive_and_end_it) {
+  auto second = Server::start(options, core_);
+  ASSERT_TRUE(second);
+  const auto other = (*second)->addresses().front();
+  const auto session = begin(R"({"ttl":"2s"})");
+  ASSERT_EQ(take("a", session).status, 200);
+  const HttpCall keep{.method = "POST", .path = "/v1/sessions:keep-alive", .body = with(session)};
+  EXPECT_EQ(call_at(other, keep).status, 200);
+  const HttpCall end{.method = "POST", .path = "/v1/sessions:end", .body = with(session)};
+  EXPECT_EQ(call_at(other, end).status, 200);
+  EXPECT_EQ(post("/v1/locks/a/acquire", R"({"wait":"4s"})").status, 200);
+}
+
+TEST_F(SessionTest, all_locks_of_a_session_have_the_same_party_and_the_secret_is_nowhere) {
+  const auto session = begin();
+  take("a", session);
+  take("b", session);
+  const auto party = [&](const char* name) {
+    return get(name).json().at("holders").as_array().at(0).at("party").as_string();
+  };
+  EXPECT_EQ(party("/v1/locks/a"), party("/v1/locks/b"));
+  for (const auto* path : {"/v1/locks", "/v1/sessions", "/v1/audit", "/v1/stats"}) {
+    EXPECT_EQ(get(path).body.find(session), std::string::npos) << path;
+  }
+}
+
+TEST_F(SessionTest, an_unknown_session_cannot_take_anything) {
+  EXPECT_EQ(take("a", "nonsense").status, 404);
+  EXPECT_EQ(post("/v1/locks/a/acquire", R"({"session":"x","owner":"y"})").status, 400);
+}
+
+}  // namespace
+}  // namespace holdfast::server

@@ -32,7 +32,7 @@ std::string_view split_absolute(std::string_view target, Request& request) {
     const auto end = std::min(target.find_first_of("/?"), target.size());
     request.host = target.substr(0, end);
     target.remove_prefix(end);
-    return target.empty() || target.front() == '?' ? std::string_view("/") : target;
+    return target;
   }
   return target;
 }
@@ -50,7 +50,7 @@ void HeaderParser::on_request_impl(verb known, Text method, Text target, int ver
   request_.version = version;
   const auto path = split_absolute(view(target), request_);
   const auto question = std::min(path.find('?'), path.size());
-  request_.path = path.substr(0, question);
+  request_.path = question > 0 ? path.substr(0, question) : std::string_view("/");
   request_.query = path.substr(std::min(question + 1, path.size()));
 }
 

@@ -15,21 +15,28 @@ using http_error = boost::beast::http::error;
 
 constexpr std::size_t first_buffer_bytes = 2048;
 constexpr std::string_view header_end = "\r\n\r\n";
+constexpr std::size_t last_chunk_bytes = 5;  // "0\r\n\r\n"
+// Bytes around a body of chunks of one byte each, per byte: "1\r\n" and "\r\n".
+constexpr std::size_t max_chunk_wrapping = 5;
 
 // A line end that is not CRLF, a folded line or a control byte: what one program takes for the end
-// of a header, and the next one does not.
-bool is_clean(std::string_view header) {
-  for (std::size_t at = 0; at < header.size(); ++at) {
+// of a header, and the next one does not. Looks only backwards, so that a header is read once
+// however many pieces it comes in; bytes before `from` were looked at before.
+bool is_clean(std::string_view header, std::size_t from) {
+  for (std::size_t at = from; at < header.size(); ++at) {
     const auto byte = static_cast<unsigned char>(header[at]);
-    if (byte >= 0x20 && byte != 0x7f) continue;
-    if (byte == '\t') continue;
-    const bool ends_line = byte == '\r' && at + 1 < header.size() && header[at + 1] == '\n';
-    if (!ends_line) return false;
-    ++at;
-    const bool folded = at + 1 < header.size() && (header[at + 1] == ' ' || header[at + 1] == '\t');
-    if (folded) return false;
+    const char before = at > 0 ? header[at - 1] : '\0';
+    if ((before == '\r') != (byte == '\n')) return false;
+    const bool is_blank = byte == ' ' || byte == '\t';
+    if (is_blank && before == '\n') return false;
+    const bool is_control = byte < 0x20 || byte == 0x7f;
+    if (is_control && byte != '\t' && byte != '\r' && byte != '\n') return false;
   }
   return true;
+}
+
+bool is_digits(std::string_view text) {
+  return std::ranges::all_of(text, [](char each) { return each >= '0' && each <= '9'; });
 }
 
 }  // namespace
@@ -75,26 +82,22 @@ RequestReader::Progress RequestReader::read_header() {
   // An empty line before a request is allowed to be ignored, and old clients send one.
   while (end_ - begin_ >= 2 && buffer_[begin_] == '\r' && buffer_[begin_ + 1] == '\n') begin_ += 2;
   scanned_ = std::max(scanned_, begin_);
-  const std::string_view all(buffer_.data(), end_);
-  const auto found = all.find(header_end, scanned_);
-  if (found == std::string_view::npos) {
-    if (end_ - begin_ > limits_.max_header_bytes) {
-      return refuse(431, "headers_too_long", "the request's header is longer than max_header_bytes");
-    }
-    scanned_ = std::max(begin_, end_ - std::min(end_, header_end.size() - 1));
-    // What is no HTTP at all should not have to wait for a time-out.
-    const bool may_be_clean = is_clean(all.substr(begin_, scanned_ - begin_));
-    return may_be_clean ? Progress::needs_header
-                        : refuse(400, "malformed_request", "the request is not HTTP/1.1");
-  }
-  const auto header = all.substr(begin_, found + header_end.size() - begin_);
-  if (header.size() > limits_.max_header_bytes) {
-    return refuse(431, "headers_too_long", "the request's header is longer than max_header_bytes");
-  }
-  if (!is_clean(header)) {
+  const std::string_view all(buffer_.data() + begin_, end_ - begin_);
+  const auto seen = scanned_ - begin_;
+  const auto found = all.find(header_end, seen - std::min(seen, header_end.size() - 1));
+  const bool is_whole = found != std::string_view::npos;
+  const auto bytes = is_whole ? found + header_end.size() : all.size();
+  const auto header = all.substr(0, std::min(bytes, limits_.max_header_bytes));
+  // What is no HTTP at all should not have to wait for a time-out.
+  if (!is_clean(header, std::min(seen, header.size()))) {
     return refuse(400, "malformed_request",
                   "the request's header has a folded line, a bare line end or a control byte");
   }
+  if (bytes > limits_.max_header_bytes) {
+    return refuse(431, "headers_too_long", "the request's header is longer than max_header_bytes");
+  }
+  scanned_ = begin_ + bytes;
+  if (!is_whole) return Progress::needs_header;
   const auto lines = static_cast<std::size_t>(std::ranges::count(header, '\n')) - 2;
   if (lines > limits_.max_headers) {
     return refuse(431, "too_many_headers", "the request has more header fields than max_headers");
@@ -139,10 +142,31 @@ RequestReader::Progress RequestReader::parse_header() {
   return check_request();
 }
 
-RequestReader::Progress RequestReader::check_request() {
-  if (request_.has_header("Transfer-Encoding") && !chunk_parser_) {
-    return refuse(501, "transfer_encoding", "Transfer-Encoding: only chunked is understood");
+// Who reads the length of a body differently sees another request behind it.
+RequestReader::Progress RequestReader::check_framing() {
+  std::size_t lengths = 0;
+  std::size_t encodings = 0;
+  for (const Header& each : request_.headers) {
+    if (boost::beast::iequals(each.name, "Content-Length")) {
+      ++lengths;
+      if (!is_digits(each.value)) return refuse(400, "malformed_request", "Content-Length: must be a number");
+    } else if (boost::beast::iequals(each.name, "Transfer-Encoding")) {
+      ++encodings;
+      if (!boost::beast::iequals(each.value, "chunked")) {
+        return refuse(501, "transfer_encoding", "Transfer-Encoding: only chunked is understood");
+      }
+    }
   }
+  const bool is_too_old = encodings > 0 && request_.version < 11;
+  if (lengths + encodings > 1 || is_too_old) {
+    return refuse(400, "malformed_request", "the length of the body is told twice, or in no way "
+                                            "that this version knows");
+  }
+  return Progress::needs_body;
+}
+
+RequestReader::Progress RequestReader::check_request() {
+  if (auto framed = check_framing(); framed == Progress::refused) return framed;
   std::size_t hosts = 0;
   for (const Header& each : request_.headers) {
     if (!boost::beast::iequals(each.name, "Host")) continue;
@@ -153,7 +177,8 @@ RequestReader::Progress RequestReader::check_request() {
     return refuse(400, "malformed_request", "Host: exactly one is needed");
   }
   if (!request_.has_body) return finish(header_bytes_);
-  expects_continue_ = boost::beast::iequals(request_.header("Expect"), "100-continue");
+  expects_continue_ = request_.version >= 11 &&
+                      boost::beast::iequals(request_.header("Expect"), "100-continue");
   if (!chunk_parser_) return read_body();
   chunk_at_ = header_bytes_;
   return read_chunks();
@@ -173,11 +198,16 @@ RequestReader::Progress RequestReader::read_body() {
 
 RequestReader::Progress RequestReader::read_chunks() {
   boost::beast::error_code failed;
-  while (!failed && !chunk_parser_->is_done()) {
+  // Beast asserts that a last chunk is there with its line end and the one behind it.
+  while (!failed && !chunk_parser_->is_done() && buffered() - chunk_at_ >= last_chunk_bytes) {
     const boost::asio::const_buffer rest(buffer_.data() + begin_ + chunk_at_,
                                          buffered() - chunk_at_);
     chunk_at_ += chunk_parser_->put(rest, failed);
-    if (rest.size() == 0) break;
+  }
+  // All of it is kept until the end, so what is wrapped around the body is limited too.
+  const auto wrapping = chunk_at_ - header_bytes_ - chunks_.size();
+  if (wrapping > limits_.max_header_bytes + max_chunk_wrapping * chunks_.size()) {
+    return refuse(431, "headers_too_long", "the chunks' headers are longer than max_header_bytes");
   }
   if (chunk_parser_->is_done()) return finish(chunk_at_);
   if (failed == http_error::body_limit) {

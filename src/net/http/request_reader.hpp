@@ -61,6 +61,7 @@ class RequestReader {
  private:
   Progress read_header();
   Progress parse_header();
+  Progress check_framing();
   Progress check_request();
   Progress read_body();
   Progress read_chunks();
@@ -71,7 +72,7 @@ class RequestReader {
   std::string buffer_;
   std::size_t begin_ = 0;    // of the request that is being read
   std::size_t end_ = 0;      // of what was received
-  std::size_t scanned_ = 0;  // up to here there is no end of the header
+  std::size_t scanned_ = 0;  // up to here the header is clean, and has no end
   std::size_t header_bytes_ = 0;
   std::size_t request_bytes_ = 0;
   std::size_t content_length_ = 0;

@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <set>
 #include <sstream>
 #include <system_error>
@@ -29,6 +30,15 @@ struct Range {
 // yaml-cpp counts from 0, and says -1 where it does not know.
 std::size_t line_of(const YAML::Mark& mark) {
   return static_cast<std::size_t>(std::max(mark.line, 0)) + 1;
+}
+
+// Lines count from 0; the end of the text for one that is not there.
+std::size_t start_of_line(std::string_view text, int line) {
+  std::size_t at = 0;
+  for (int passed = 0; passed < line && at < text.size(); ++passed) {
+    at = std::min(text.find('\n', at), text.size() - 1) + 1;
+  }
+  return at;
 }
 
 // Only notes where the latest document began.
@@ -62,11 +72,12 @@ std::optional<YAML::Mark> find_second_document(const std::string& yaml) {
 
 class Loader {
  public:
-  explicit Loader(std::string_view file_name) : file_name_(file_name) {}
+  Loader(std::string_view file_name, std::string_view text) : file_name_(file_name), text_(text) {}
 
   Result<Config> load(const YAML::Node& root) {
     Config config;
     if (!root.IsDefined() || root.IsNull()) return config;
+    find_end_of_server(root);
     auto read = each_entry(root, "the file", [&](const std::string& key, const YAML::Node& value) {
       return read_top(key, value, config);
     });
@@ -79,6 +90,16 @@ class Loader {
   }
 
  private:
+  void find_end_of_server(const YAML::Node& root) {
+    if (!root.IsMap()) return;
+    const auto server = root["server"];
+    if (!server.IsDefined()) return;
+    for (const auto& entry : root) {
+      const int line = entry.first.Mark().line;
+      if (line > server.Mark().line) next_key_line_ = std::min(next_key_line_, line);
+    }
+  }
+
   // Calls `read(key, value)` for each entry of a map, and refuses whatever is not a plain one.
   template <typename Read>
   Result<void> each_entry(const YAML::Node& map, std::string_view what, Read read) {
@@ -116,8 +137,29 @@ class Loader {
   Result<void> read_server(const YAML::Node& value, Config& config) {
     if (!value.IsMap()) return refuse(key_mark_, "server must have the form KEY: VALUE");
     config.server_line = line_of(value.Mark());
-    config.server_yaml = YAML::Dump(value);
+    config.server_yaml = source_of(value);
     return {};
+  }
+
+  // The lines as they stand in the file, so that errors in them can name their lines. Where they
+  // mean something else by themselves, because of an alias or a bracket, as few lines as yaml-cpp
+  // needs.
+  std::string source_of(const YAML::Node& value) const {
+    const auto dumped = YAML::Dump(value);
+    const auto& mark = value.Mark();
+    const auto begin = start_of_line(text_, mark.line);
+    const auto end = start_of_line(text_, next_key_line_);
+    const auto indent = static_cast<std::size_t>(std::max(mark.column, 0));
+    if (begin + indent > end) return dumped;
+    // What stands before it in the first line is not a part of it, but keeps its place.
+    const auto source =
+        std::string(indent, ' ').append(text_.substr(begin + indent, end - begin - indent));
+    try {
+      if (YAML::Dump(YAML::Load(source)) == dumped) return source;
+    } catch (const YAML::Exception&) {
+      return dumped;
+    }
+    return dumped;
   }
 
   Result<void> read_setting(const std::string& key, const YAML::Node& value, Settings& settings) {
@@ -155,6 +197,8 @@ class Loader {
   }
 
   std::string_view file_name_;
+  std::string_view text_;
+  int next_key_line_ = std::numeric_limits<int>::max();  // of the key behind `server`
   YAML::Mark key_mark_;
 };
 
@@ -166,7 +210,7 @@ std::unexpected<Error> unreadable(const std::string& path, int error) {
 }  // namespace
 
 Result<Config> parse_config(std::string_view yaml, std::string_view file_name) {
-  Loader loader(file_name);
+  Loader loader(file_name, yaml);
   if (yaml.size() > max_config_bytes) {
     return fail(Errc::bad_input, fmt::format("{}: must be at most 1 MiB", file_name));
   }

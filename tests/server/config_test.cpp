@@ -41,6 +41,13 @@ TEST(ServerConfig, without_a_section_is_the_defaults) {
   EXPECT_EQ(loaded("  {}\n").threads, 1U);
 }
 
+TEST(ServerConfig, a_comment_before_the_wrong_line_does_not_move_it) {
+  EXPECT_TRUE(refusal("  # one\n\n  drain: 1s\n\n  # as many as there are cores\n  threads: 0\n")
+                  .starts_with("config.yml:8: server.threads"));
+  EXPECT_TRUE(refusal("  drain: 1s\r\n  # windows\r\n\r\n  threads: 0\r\n")
+                  .starts_with("config.yml:6: server.threads"));
+}
+
 TEST(ServerConfig, every_key_is_read) {
   const auto options = loaded(R"(
   listen: [0.0.0.0:3009, "[::1]:3010", "unix:/run/holdfast.sock"]

@@ -48,8 +48,42 @@ server:
   EXPECT_EQ(config.defaults, (Settings{"file:/var/lib/holdfast", 30s, 5s}));
   EXPECT_EQ(config.profiles.at("production"), (Settings{"redis://10.0.0.1:6379", {}, 1min}));
   EXPECT_EQ(config.profiles.at("test"), (Settings{"memory:", {}, {}}));
-  EXPECT_EQ(config.server_yaml, "listen: 0.0.0.0:3009\nlimits: {body: 64k}");
+  EXPECT_EQ(config.server_yaml, "  listen: 0.0.0.0:3009\n  limits: {body: 64k}\n");
   EXPECT_EQ(config.server_line, 10U);
+}
+
+TEST(Config, the_section_of_the_server_keeps_its_lines) {
+  const auto config = parsed(
+      "# mine\n\nserver:\n\n  # where\n  listen: a\n\n  # how many\n  threads: 1\n\n# end\nttl: 30s\n");
+  EXPECT_EQ(config.server_line, 6U);
+  EXPECT_EQ(config.server_yaml, "  listen: a\n\n  # how many\n  threads: 1\n\n# end\n");
+  EXPECT_EQ(config.defaults.ttl, Duration(30s));
+}
+
+TEST(Config, the_section_of_the_server_keeps_its_lines_with_other_line_ends) {
+  const auto config = parsed("ttl: 30s\r\nserver:\r\n  a: 1\r\n\r\n  # b\r\n  b: 2\r\nwait: 1s\r\n");
+  EXPECT_EQ(config.server_line, 3U);
+  EXPECT_EQ(config.server_yaml, "  a: 1\r\n\r\n  # b\r\n  b: 2\r\n");
+}
+
+TEST(Config, the_section_of_the_server_may_stand_in_brackets) {
+  EXPECT_EQ(parsed("server: {a: 1}\n").server_yaml, "        {a: 1}\n");
+  const auto spread = parsed("server: {a: 1,\n  # why\n  b: 2}\nttl: 30s\n");
+  EXPECT_EQ(spread.server_line, 1U);
+  EXPECT_EQ(spread.server_yaml, "        {a: 1,\n  # why\n  b: 2}\n");
+  EXPECT_EQ(parsed("{server: {a: 1}, ttl: 30s}\n").server_yaml, "{a: 1}");
+}
+
+TEST(Config, the_section_of_the_server_may_be_an_alias) {
+  const auto config = parsed("profiles: {x: &x {ttl: 30s}}\nserver: *x\nwait: 1s\n");
+  EXPECT_EQ(config.server_yaml.find("wait"), std::string::npos);
+  EXPECT_NE(config.server_yaml.find("30s"), std::string::npos);
+}
+
+TEST(Config, the_section_of_the_server_ends_with_the_document) {
+  EXPECT_EQ(parsed("server:\n  a: 1").server_yaml, "  a: 1");
+  EXPECT_EQ(parsed("---\nserver:\n  a: |\n    ttl: 1\n\n    x\n  b: 2\n...\n").server_yaml,
+            "  a: |\n    ttl: 1\n\n    x\n  b: 2\n...\n");
 }
 
 TEST(Config, a_profile_stands_over_the_defaults) {

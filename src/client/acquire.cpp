@@ -186,6 +186,7 @@ Attempt::Verdict Attempt::judge(const Notice& notice) {
 }
 
 void Attempt::stand_in_line(const model::Queued& queued) {
+  if (!queued_ && wanted_.on_queued) wanted_.on_queued();
   if (queued_ && queued_->place != queued.place) leave_line();
   queued_ = queued;
   core_->lines().join(wanted_.name, queued.place, listening_);

@@ -7,6 +7,7 @@
 #include "client/core.hpp"
 #include "client/validity.hpp"
 
+#include <functional>
 #include <stop_token>
 
 namespace holdfast::client {
@@ -23,6 +24,8 @@ struct Wanted {
   Micros wait{};
   bool retry = false;  // ask again and again instead of queueing
   model::MetadataPtr metadata;
+  // Called once, when it has to stand in line. Must not block or call back.
+  std::function<void()> on_queued{};
 };
 
 struct Won {

@@ -3,6 +3,9 @@
 
 #include "runtime/clock.hpp"
 #include "server/http/answer.hpp"
+#include "server/log.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -18,7 +21,8 @@ struct App::Begun {
   LocalTime at{};
   const Route* route = nullptr;  // null: there is none
   Method method = Method::other;
-  std::string origin;  // allowed, and not our own
+  std::string origin;       // allowed, and not our own
+  bool has_waited = false;  // on purpose, for a lock
 };
 
 namespace {
@@ -39,12 +43,10 @@ Response App::preflight(const Request& request) const {
   const auto& allowed = services_.options().allowed_origins;
   if (std::ranges::find(allowed, origin) == allowed.end()) return not_found();
   return {.status = 204,
-          .headers = {{"Access-Control-Allow-Origin", std::string(origin)},
-                      {"Access-Control-Allow-Methods", "GET, POST, DELETE"},
+          .headers = {{"Access-Control-Allow-Methods", "GET, POST, DELETE"},
                       {"Access-Control-Allow-Headers",
                        "Authorization, Content-Type, Idempotency-Key, Last-Event-ID"},
-                      {"Access-Control-Max-Age", "600"},
-                      {"Vary", "Origin"}}};
+                      {"Access-Control-Max-Age", "600"}}};
 }
 
 Task<Response> App::dispatch(const Request& request, const Route** route) {
@@ -60,6 +62,7 @@ Task<Response> App::dispatch(const Request& request, const Route** route) {
   auto principal = guard_.admit(request, *match.route);
   if (!principal) {
     auto& refused = principal.error();
+    deny(request, refused.problem);
     auto response = answer(refused.problem);
     if (refused.retry_after > Micros::zero()) set_retry_after(response, refused.retry_after);
     if (refused.problem.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
@@ -77,6 +80,14 @@ Task<Response> App::dispatch(const Request& request, const Route** route) {
   return match.route->endpoint(call);
 }
 
+void App::deny(const Request& request, const Problem& problem) {
+  if (problem.status != 401 && problem.status != 403) return;
+  services_.metrics().denied.add();
+  // Whoever tries all night fills a disk with it: the audit trail is bounded, the log is not.
+  services_.journal.note({nullptr, request.peer ? request.peer->address : std::string()}, "denied",
+                         "", problem.code);
+}
+
 void App::allow_origin(const Begun& begun, Response& response) const {
   if (begun.origin.empty()) return;
   response.headers.emplace_back("Access-Control-Allow-Origin", begun.origin);
@@ -87,11 +98,30 @@ Response App::finish(const Begun& begun, Response response) {
   response.id = begun.id;
   allow_origin(begun, response);
   if (services_.is_draining.load(std::memory_order_relaxed)) response.close = true;
+  write_down(begun, response);
   return response;
+}
+
+void App::write_down(const Begun& begun, const Response& response) const {
+  auto& metrics = services_.metrics();
+  const auto digit = static_cast<std::size_t>(response.status / 100);
+  metrics.http_by_status[std::min(digit, metrics.http_by_status.size() - 1)].add();
+  const auto took = std::chrono::floor<Histogram::Time>(LocalClock::now() - begun.at);
+  if (!begun.has_waited) metrics.http_time.add(took);
+  const auto level = response.status >= 500 ? LogLevel::warning : LogLevel::debug;
+  if (!logs(level)) return;
+  // The route, not the path: a path may hold what somebody put there by mistake.
+  log(level, "request",
+      {{"id", fmt::format("{:016x}", begun.id)},
+       {"method", std::string(to_string(begun.method))},
+       {"route", begun.route != nullptr ? std::string(begun.route->pattern) : "none"},
+       {"status", std::to_string(response.status)},
+       {"took_us", std::to_string(took.count())}});
 }
 
 Task<Response> App::finish_later(Begun begun, Task<Response> task) {
   Response response = co_await std::move(task);
+  begun.has_waited = response.has_waited;
   co_return finish(begun, std::move(response));
 }
 

@@ -24,6 +24,8 @@ class App final : public net::http::Service {
   Task<Response> dispatch(const net::http::Request& request, const Route** route);
   Response finish(const Begun& begun, Response response);
   Task<Response> finish_later(Begun begun, Task<Response> task);
+  void write_down(const Begun& begun, const Response& response) const;
+  void deny(const net::http::Request& request, const Problem& problem);
   void allow_origin(const Begun& begun, Response& response) const;
   Response preflight(const net::http::Request& request) const;
 

@@ -45,7 +45,8 @@ void Journal::record(const Who& who, const Happening& happening) {
                      .principal = name_of(who),
                      .kind = happening.kind,
                      .permits = happening.permits,
-                     .metadata = happening.metadata},
+                     .metadata = happening.metadata,
+                     .party = happening.party},
                     runtime::LocalClock::now());
 }
 

@@ -30,6 +30,7 @@ struct Happening {
   std::optional<Kind> kind{};
   std::optional<std::uint32_t> permits{};
   std::shared_ptr<const Metadata> metadata{};
+  std::uint64_t party = 0;  // of a waiter, so that it is not told twice
 };
 
 // From any thread.

@@ -33,6 +33,9 @@ Services::Services(ServerOptions options, std::shared_ptr<client::Core> core,
       sessions(std::make_shared<Sessions>(core_, journal, options_.limits)),
       probe(core_),
       upstreams(core_->shared_runtime(), options_.patterns.upstreams) {
+  core_->store().on_change([weak = std::weak_ptr(watcher)] {
+    if (const auto there = weak.lock()) there->store_changed();
+  });
   watcher->start();
   sessions->start();
 }

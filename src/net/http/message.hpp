@@ -79,6 +79,7 @@ struct Response {
   bool close = false;       // the connection, afterwards
   bool cacheable = false;   // else nobody on the way may keep it
   std::uint64_t id = 0;     // X-Request-Id, unless zero
+  bool has_waited = false;  // it took long because the caller wanted to wait
   // A body without an end: called with the stream once the head is on its way.
   std::move_only_function<void(std::shared_ptr<BodyStream>)> stream;
   // Called if the client is known to be gone before the answer could be handed to the system.

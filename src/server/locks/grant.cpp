@@ -10,14 +10,16 @@ namespace holdfast::server {
 
 namespace {
 
-void record(const Acquisition& of, EventType type, std::optional<Fence> fence = {}) {
+void record(const Acquisition& of, EventType type, std::optional<Fence> fence = {},
+            std::uint64_t party = 0) {
   const auto& wanted = of.order.wanted;
   of.services.journal.record(of.who, {.type = type,
                                       .name = wanted.name.str(),
                                       .fence = fence,
                                       .kind = wanted.spec.kind,
                                       .permits = wanted.permits,
-                                      .metadata = wanted.metadata});
+                                      .metadata = wanted.metadata,
+                                      .party = party});
 }
 
 // The session's lease is renewed here from now on.
@@ -82,19 +84,24 @@ Task<Result<void>> check_session(Services& services, SessionId session) {
 Task<TakeResult> wait_for(const Acquisition& of, WaitingRoom::Ticket ticket, std::stop_token stop) {
   const auto wait = ticket.wait();
   const std::stop_callback client_left(stop, [wait] { wait->stop.request_stop(); });
-  record(of, EventType::queued);
   const auto began = of.services.core().runtime().now();
-  auto taking = take_waiting(of.services.shared_core(), of.order.wanted, wait->stop.get_token());
+  client::Wanted wanted = of.order.wanted;
+  bool was_queued = false;
+  wanted.on_queued = [&] {
+    was_queued = true;
+    record(of, EventType::queued, {}, wait->party);
+  };
+  auto taking = take_waiting(of.services.shared_core(), std::move(wanted), wait->stop.get_token());
   TakeResult result = co_await std::move(taking);
   const auto waited = std::chrono::floor<Micros>(of.services.core().runtime().now() - began);
-  of.services.metrics().contention.waited(wait->name, waited);
+  if (was_queued) of.services.metrics().contention.waited(wait->name, waited);
   if (wait->stop.stop_requested()) {
     // A grant that came at the same moment is nobody's any more.
     if (result) give_back(of.services.shared_core(), of.order.wanted);
     result = std::unexpected(why_stopped(of, *wait));
   }
   if (result) of.services.metrics().wait_time.add(waited);
-  if (!result) record(of, EventType::left);
+  if (!result && was_queued) record(of, EventType::left, {}, wait->party);
   co_return result;
 }
 

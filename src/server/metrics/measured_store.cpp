@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/metrics/measured_store.hpp"
 
+#include <functional>
+#include <mutex>
+#include <vector>
+
 namespace holdfast::server {
 
 namespace {
@@ -15,10 +19,36 @@ void note(StoreMetrics& metrics, LocalTime began, const Result<Reply>& reply) {
   metrics.commands.add(reply ? std::nullopt : std::optional(reply.error().code));
 }
 
+// A store is told of one listener; here there may be several.
+class Changed {
+ public:
+  void add(std::function<void()> callback) {
+    const std::lock_guard lock(mutex_);
+    callbacks_.push_back(std::move(callback));
+  }
+  void tell() {
+    std::vector<std::function<void()>> callbacks;
+    {
+      const std::lock_guard lock(mutex_);
+      callbacks = callbacks_;
+    }
+    for (const auto& each : callbacks) each();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::function<void()>> callbacks_;  // guarded by mutex_
+};
+
 class MeasuredStore final : public store::Store {
  public:
   MeasuredStore(std::shared_ptr<Store> store, std::shared_ptr<StoreMetrics> metrics)
-      : store_(std::move(store)), metrics_(std::move(metrics)) {}
+      : store_(std::move(store)), metrics_(std::move(metrics)) {
+    store_->on_change([metrics = metrics_, changed = changed_] {
+      metrics->changes.add();
+      changed->tell();
+    });
+  }
 
   Task<Result<Reply>> apply(Request request) override {
     const LocalTime began = LocalClock::now();
@@ -46,12 +76,7 @@ class MeasuredStore final : public store::Store {
     return store_->supports(spec);
   }
   store::Capabilities capabilities() const override { return store_->capabilities(); }
-  void on_change(std::function<void()> callback) override {
-    store_->on_change([metrics = metrics_, callback = std::move(callback)] {
-      metrics->changes.add();
-      callback();
-    });
-  }
+  void on_change(std::function<void()> callback) override { changed_->add(std::move(callback)); }
   Task<Result<std::vector<std::string>>> diagnose(LocalTime deadline) override {
     return store_->diagnose(deadline);
   }
@@ -73,6 +98,7 @@ class MeasuredStore final : public store::Store {
 
   const std::shared_ptr<Store> store_;
   const std::shared_ptr<StoreMetrics> metrics_;
+  const std::shared_ptr<Changed> changed_ = std::make_shared<Changed>();
 };
 
 }  // namespace

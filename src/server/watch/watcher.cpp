@@ -3,6 +3,7 @@
 
 #include "client/core.hpp"
 #include "runtime/spawn.hpp"
+#include "server/log.hpp"
 
 #include <fmt/format.h>
 
@@ -62,6 +63,14 @@ void Watcher::stop() {
     std::this_thread::sleep_for(1ms);
     lock.lock();
   }
+}
+
+void Watcher::store_changed() {
+  // The journal is there as long as nobody stopped us, and stopping waits for this lock.
+  const std::lock_guard lock(mutex_);
+  if (is_stopped_) return;
+  parts_.observer.forget();
+  parts_.journal.record({}, {.type = EventType::store_changed, .name = ""});
 }
 
 void Watcher::want() {
@@ -136,14 +145,21 @@ void Watcher::judge(const Snapshot& snapshot) {
     const std::lock_guard lock(mutex_);
     deadlocks_ = detector_.current();
   }
-  for (const auto& deadlock : changes.appeared) {
-    parts_.journal.metrics().deadlocks.add();
-    parts_.journal.record({}, {.type = EventType::deadlock,
-                               .name = deadlock.members.front().waits_for,
-                               .reason = describe(deadlock)});
-  }
+  for (const auto& deadlock : changes.appeared) tell(deadlock);
   if (parts_.options.deadlock_victim == DeadlockVictim::none) return;
   for (const auto& deadlock : detector_.current()) break_circle(deadlock);
+}
+
+// One event for each lock, since a subscriber may not be allowed to know of all of them.
+void Watcher::tell(const Deadlock& deadlock) {
+  parts_.journal.metrics().deadlocks.add();
+  for (const auto& member : deadlock.members) {
+    parts_.journal.record({}, {.type = EventType::deadlock,
+                               .name = member.waits_for,
+                               .reason = "deadlock " + deadlock.id});
+  }
+  log(LogLevel::warning, "waits go round in a circle",
+      {{"deadlock", deadlock.id}, {"waits", describe(deadlock)}});
 }
 
 void Watcher::break_circle(const Deadlock& deadlock) {

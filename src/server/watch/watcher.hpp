@@ -38,6 +38,9 @@ class Watcher : public std::enable_shared_from_this<Watcher> {
   // No look is under way when it returns.
   void stop();
 
+  // What is behind the store's address may no longer know what it granted. From any thread.
+  void store_changed();
+
   // Somebody asked for what only looking can tell: it goes on for a minute.
   void want();
   std::vector<Deadlock> deadlocks() const;
@@ -53,6 +56,7 @@ class Watcher : public std::enable_shared_from_this<Watcher> {
   Task<bool> look();
   Task<Result<Snapshot>> list_all();
   void judge(const Snapshot& snapshot);
+  void tell(const Deadlock& deadlock);
   void break_circle(const Deadlock& deadlock);
 
   const Parts parts_;

@@ -24,6 +24,7 @@ Task<Response> acquire_later(Acquisition acquisition, std::stop_token stop) {
   auto acquiring = acquire(std::move(acquisition), std::move(stop));
   const TakeResult result = co_await std::move(acquiring);
   Response response = encode(order, result);
+  response.has_waited = order.wanted.wait > Micros::zero();
   // A caller that left while it was granted the lock will not release it: we do. A session's lease
   // is not the connection's: it ends with the session.
   if (result && !order.session) {

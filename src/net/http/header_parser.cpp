@@ -55,7 +55,6 @@ void HeaderParser::on_request_impl(verb known, Text method, Text target, int ver
 }
 
 void HeaderParser::on_field_impl(boost::beast::http::field, Text name, Text value, ErrorCode&) {
-  if (is_header_done()) return;
   request_.headers.push_back({view(name), view(value)});
 }
 

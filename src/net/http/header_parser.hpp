@@ -7,12 +7,11 @@
 
 namespace holdfast::net::http {
 
-// Beast's grammar, with views into the caller's buffer instead of copies. The buffer must hold the
-// whole header, without folded lines. The body of a chunked request is appended to `chunks`; its
-// trailing fields are read and dropped, since nobody may add a header after the fact.
+// Beast's grammar of a header, with views into the caller's buffer instead of copies. The buffer
+// must hold the whole header, without folded lines. Nothing behind the header is read.
 class HeaderParser final : public boost::beast::http::basic_parser<true> {
  public:
-  HeaderParser(Request& request, std::string& chunks) : request_(request), chunks_(chunks) {}
+  explicit HeaderParser(Request& request) : request_(request) {}
 
  private:
   using ErrorCode = boost::beast::error_code;
@@ -27,13 +26,11 @@ class HeaderParser final : public boost::beast::http::basic_parser<true> {
   std::size_t on_body_impl(Text body, ErrorCode&) override { return body.size(); }
   void on_chunk_header_impl(std::uint64_t, Text, ErrorCode&) override {}
   std::size_t on_chunk_body_impl(std::uint64_t, Text body, ErrorCode&) override {
-    chunks_.append(body.data(), body.size());
     return body.size();
   }
   void on_finish_impl(ErrorCode&) override {}
 
   Request& request_;
-  std::string& chunks_;
 };
 
 }  // namespace holdfast::net::http

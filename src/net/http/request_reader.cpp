@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/http/request_reader.hpp"
 
+#include "net/http/header_parser.hpp"
+
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/core/string.hpp>
 #include <boost/beast/http/error.hpp>
@@ -15,9 +17,6 @@ using http_error = boost::beast::http::error;
 
 constexpr std::size_t first_buffer_bytes = 2048;
 constexpr std::string_view header_end = "\r\n\r\n";
-constexpr std::size_t last_chunk_bytes = 5;  // "0\r\n\r\n"
-// Bytes around a body of chunks of one byte each, per byte: "1\r\n" and "\r\n".
-constexpr std::size_t max_chunk_wrapping = 5;
 
 // A line end that is not CRLF, a folded line or a control byte: what one program takes for the end
 // of a header, and the next one does not. Looks only backwards, so that a header is read once
@@ -67,7 +66,7 @@ void RequestReader::shrink() {
 RequestReader::Progress RequestReader::advance() {
   switch (state_) {
     case Progress::needs_header: return state_ = read_header();
-    case Progress::needs_body: return state_ = chunk_parser_ ? read_chunks() : read_body();
+    case Progress::needs_body: return state_ = chunk_reader_ ? read_chunks() : read_body();
     default: return state_;
   }
 }
@@ -109,36 +108,25 @@ RequestReader::Progress RequestReader::read_header() {
 RequestReader::Progress RequestReader::parse_header() {
   request_.headers.clear();
   request_.host = {};
-  chunk_parser_.reset();
-  HeaderParser plain(request_, chunks_);
-  HeaderParser* parser = &plain;
-  const boost::asio::const_buffer header(buffer_.data() + begin_, header_bytes_);
-  const auto parse = [&] {
-    parser->header_limit(static_cast<std::uint32_t>(header_bytes_ + 1));
-    parser->body_limit(limits_.max_body_bytes);
-    boost::beast::error_code failed;
-    parser->put(header, failed);
-    return failed == http_error::need_more ? boost::beast::error_code{} : failed;
-  };
-  const auto failed = parse();
+  HeaderParser parser(request_);
+  parser.header_limit(static_cast<std::uint32_t>(header_bytes_ + 1));
+  parser.body_limit(limits_.max_body_bytes);
+  boost::beast::error_code failed;
+  parser.put(boost::asio::const_buffer(buffer_.data() + begin_, header_bytes_), failed);
   if (failed == http_error::bad_version) {
     return refuse(505, "http_version", "only HTTP/1.1 and HTTP/1.0 are spoken here");
   }
   if (failed == http_error::body_limit) {
     return refuse(413, "body_too_long", "the request's body is longer than max_body_bytes");
   }
-  if (failed || !parser->is_header_done()) {
+  const bool is_good = !failed || failed == http_error::need_more;
+  if (!is_good || !parser.is_header_done()) {
     return refuse(400, "malformed_request", "the request is not well-formed HTTP/1.1");
   }
-  request_.keep_alive = parser->keep_alive();
-  content_length_ = static_cast<std::size_t>(parser->content_length().value_or(0));
-  request_.has_body = parser->chunked() || content_length_ > 0;
-  if (parser->chunked()) {
-    request_.headers.clear();
-    parser = &chunk_parser_.emplace(request_, chunks_);
-    parse();
-    parser->eager(true);
-  }
+  request_.keep_alive = parser.keep_alive();
+  content_length_ = static_cast<std::size_t>(parser.content_length().value_or(0));
+  request_.has_body = parser.chunked() || content_length_ > 0;
+  if (parser.chunked()) chunk_reader_.emplace(limits_.max_body_bytes, limits_.max_header_bytes);
   return check_request();
 }
 
@@ -179,7 +167,7 @@ RequestReader::Progress RequestReader::check_request() {
   if (!request_.has_body) return finish(header_bytes_);
   expects_continue_ = request_.version >= 11 &&
                       boost::beast::iequals(request_.header("Expect"), "100-continue");
-  if (!chunk_parser_) return read_body();
+  if (!chunk_reader_) return read_body();
   chunk_at_ = header_bytes_;
   return read_chunks();
 }
@@ -197,27 +185,19 @@ RequestReader::Progress RequestReader::read_body() {
 }
 
 RequestReader::Progress RequestReader::read_chunks() {
-  boost::beast::error_code failed;
-  // Beast asserts that a last chunk is there with its line end and the one behind it.
-  while (!failed && !chunk_parser_->is_done() && buffered() - chunk_at_ >= last_chunk_bytes) {
-    const boost::asio::const_buffer rest(buffer_.data() + begin_ + chunk_at_,
-                                         buffered() - chunk_at_);
-    chunk_at_ += chunk_parser_->put(rest, failed);
-  }
-  // All of it is kept until the end, so what is wrapped around the body is limited too.
-  const auto wrapping = chunk_at_ - header_bytes_ - chunks_.size();
-  if (wrapping > limits_.max_header_bytes + max_chunk_wrapping * chunks_.size()) {
-    return refuse(431, "headers_too_long", "the chunks' headers are longer than max_header_bytes");
-  }
-  if (chunk_parser_->is_done()) return finish(chunk_at_);
-  if (failed == http_error::body_limit) {
-    return refuse(413, "body_too_long", "the request's body is longer than max_body_bytes");
-  }
-  if (failed && failed != http_error::need_more) {
-    return refuse(400, "malformed_request", "the request's chunks are malformed");
-  }
-  if (buffered() - chunk_at_ > limits_.max_header_bytes) {
-    return refuse(431, "headers_too_long", "a chunk's header is longer than max_header_bytes");
+  std::string_view rest(buffer_.data() + begin_ + chunk_at_, buffered() - chunk_at_);
+  const auto progress = chunk_reader_->take(rest, chunks_);
+  chunk_at_ = buffered() - rest.size();
+  switch (progress) {
+    case ChunkReader::Progress::complete: return finish(chunk_at_);
+    case ChunkReader::Progress::needs_more: break;
+    case ChunkReader::Progress::malformed:
+      return refuse(400, "malformed_request", "the request's chunks are malformed");
+    case ChunkReader::Progress::too_long:
+      return refuse(413, "body_too_long", "the request's body is longer than max_body_bytes");
+    case ChunkReader::Progress::too_wrapped:
+      return refuse(431, "headers_too_long",
+                    "the chunks' headers are longer than max_header_bytes");
   }
   header_came_first_ = true;
   return Progress::needs_body;
@@ -226,7 +206,7 @@ RequestReader::Progress RequestReader::read_chunks() {
 RequestReader::Progress RequestReader::finish(std::size_t request_bytes) {
   if (header_came_first_) {
     header_came_first_ = false;
-    HeaderParser again(request_, chunks_);
+    HeaderParser again(request_);
     request_.headers.clear();
     const auto host_was_given = !request_.host.empty();
     request_.host = {};
@@ -236,7 +216,7 @@ RequestReader::Progress RequestReader::finish(std::size_t request_bytes) {
     again.put(boost::asio::const_buffer(buffer_.data() + begin_, header_bytes_), ignored);
     if (host_was_given && request_.host.empty()) request_.host = request_.header("Host");
   }
-  request_.body = chunk_parser_ ? std::string_view(chunks_)
+  request_.body = chunk_reader_ ? std::string_view(chunks_)
                                 : std::string_view(buffer_.data() + begin_ + header_bytes_,
                                                    content_length_);
   request_bytes_ = request_bytes;
@@ -248,7 +228,7 @@ void RequestReader::next() {
   scanned_ = begin_;
   header_bytes_ = request_bytes_ = content_length_ = chunk_at_ = 0;
   expects_continue_ = asked_to_continue_ = header_came_first_ = false;
-  chunk_parser_.reset();
+  chunk_reader_.reset();
   state_ = Progress::needs_header;
   request_.headers.clear();
   request_.host = request_.body = {};

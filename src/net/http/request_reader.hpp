@@ -4,7 +4,7 @@
 // differently: two lengths, folded headers, bare line ends and stray control bytes are refused.
 #pragma once
 
-#include "net/http/header_parser.hpp"
+#include "net/http/chunk_reader.hpp"
 #include "net/http/message.hpp"
 
 #include <cstddef>
@@ -83,8 +83,8 @@ class RequestReader {
   Progress state_ = Progress::needs_header;
   Refusal refusal_;
   Request request_;
-  std::optional<HeaderParser> chunk_parser_;
-  std::string chunks_;  // the body, where it came in pieces
+  std::optional<ChunkReader> chunk_reader_;  // for a body in chunks
+  std::string chunks_;                       // what they contained
 };
 
 }  // namespace holdfast::net::http

@@ -21,11 +21,19 @@ namespace {
 constexpr std::size_t demo_members = 5;
 constexpr auto between_tries = std::chrono::seconds(1);
 
+// A host may be called "redis", and "redis:6379" is then a host with its port.
 bool begins_with_scheme(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   return std::ranges::any_of(store_schemes(), [text](std::string_view scheme) {
-    return text.starts_with(scheme) && text.substr(scheme.size()).starts_with(':');
+    if (!text.starts_with(scheme)) return false;
+    const auto rest = text.substr(scheme.size());
+    return rest.starts_with("://") || (rest.starts_with(':') && !scheme.starts_with("redis"));
   });
+}
+
+bool has_twins(std::vector<std::string> urls) {
+  std::ranges::sort(urls);
+  return std::ranges::adjacent_find(urls) != urls.end();
 }
 
 // Nobody else in the process has these, and they go away with the server.
@@ -36,6 +44,21 @@ std::vector<std::string> demo_urls() {
     urls.push_back(fmt::format("memory:patterns-red-{}-{:016x}", at, unique));
   }
   return urls;
+}
+
+// "redis://USER@a:1,b:2/0" → the same URL with either host.
+void add_each_host(std::string_view url, std::vector<std::string>& members) {
+  const auto slashes = url.find("://");
+  const auto authority = slashes == std::string_view::npos ? url.size() : slashes + 3;
+  const auto end = std::min(url.find_first_of("/?#", authority), url.size());
+  const auto at = url.substr(0, end).rfind('@');
+  auto begin = at == std::string_view::npos || at < authority ? authority : at + 1;
+  const auto before = url.substr(0, begin);
+  for (auto comma = begin; comma != end; begin = comma + 1) {
+    comma = std::min(url.find(',', begin), end);
+    const auto host = url.substr(begin, comma - begin);
+    members.push_back(fmt::format("{}{}{}", before, host, url.substr(end)));
+  }
 }
 
 }  // namespace
@@ -49,7 +72,11 @@ std::vector<std::string> split_members(std::string_view stores) {
     auto member = stores.substr(begin, at - begin);
     while (member.starts_with(' ')) member.remove_prefix(1);
     while (member.ends_with(' ')) member.remove_suffix(1);
-    members.emplace_back(member);
+    if (member.contains("://")) {
+      add_each_host(member, members);
+    } else {
+      members.emplace_back(member);
+    }
     begin = at + 1;
   }
   return members;
@@ -69,8 +96,9 @@ Result<std::unique_ptr<Members>> Members::open(std::string_view stores) {
     return fail(Errc::bad_input,
                 fmt::format("patterns.redlock.store: at most {} members", max_members));
   }
-  if (auto sorted = urls; std::ranges::sort(sorted), std::ranges::adjacent_find(sorted) != sorted.end()) {
-    return fail(Errc::bad_input, "patterns.redlock.store: one member stands twice, and would vote twice");
+  if (has_twins(urls)) {
+    return fail(Errc::bad_input,
+                "patterns.redlock.store: one member stands twice, and would vote twice");
   }
   std::unique_ptr<Members> members(new Members(std::move(urls), stores.empty()));
   if (auto good = members->open_missing(); !good) return std::unexpected(std::move(good.error()));
@@ -115,8 +143,10 @@ Result<void> Members::open_missing() {
 
 void Members::keep_trying(const std::stop_token& stop) {
   for (std::size_t at = 0; const auto& core : cores()) {
-    if (!core) runtime::log_warning(fmt::format("redlock: {} cannot be reached and counts as a no", text::masked(urls_[at])));
-    ++at;
+    const auto& url = urls_[at++];
+    if (core) continue;
+    runtime::log_warning(
+        fmt::format("redlock: {} cannot be reached and counts as a no", text::masked(url)));
   }
   std::mutex mutex;
   std::condition_variable_any nothing;

@@ -17,9 +17,10 @@ class Members {
  public:
   using Cores = std::vector<std::shared_ptr<client::Core>>;
 
-  // `stores` is a list of URLs with commas between them; empty: five stores in this process, which
-  // show how it works and survive nothing. A member that cannot be reached is tried again in the
-  // background. Errors: bad_input for a list that is too short or a URL that no store understands.
+  // `stores` is one URL with several hosts, or a list of URLs, with commas between them; empty:
+  // five stores in this process, which show how it works and survive nothing. A member that cannot
+  // be reached is tried again in the background. Errors: bad_input for a list that is too short or
+  // a URL that no store understands.
   static Result<std::unique_ptr<Members>> open(std::string_view stores);
 
   Members(const Members&) = delete;
@@ -47,7 +48,7 @@ class Members {
 inline constexpr std::size_t min_members = 3;
 inline constexpr std::size_t max_members = 15;
 
-// A comma parts two members where a scheme follows it, so that a URL may have commas of its own.
+// A comma parts two URLs where a scheme follows it, and else two hosts of one URL.
 std::vector<std::string> split_members(std::string_view stores);
 
 }  // namespace holdfast::server::patterns

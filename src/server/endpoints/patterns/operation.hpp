@@ -37,9 +37,9 @@ struct Ticket {
 };
 
 // An upstream must have answered this long before a lease ends, so that what it did is known while
-// the lock is still ours.
+// the lock is still ours. More than the lost_margin of a lease, which would come first.
 inline Micros answer_margin(Micros left) {
-  return std::min<Micros>(std::chrono::milliseconds(100), left / 10);
+  return std::min<Micros>(std::chrono::milliseconds(200), left / 4);
 }
 
 Task<Outcome> perform(Services& services, Operation operation, Ticket ticket, Leash leash);

@@ -42,8 +42,8 @@ std::size_t quorum_of(std::size_t members);
 Verdict decide(std::span<const Vote> votes, Micros ttl, Micros elapsed);
 
 // Whether a lock that was won may have been another's before its release. `gone` are the members
-// that no longer knew of it. Those that did not answer get the benefit of the doubt, since what they
-// granted had not ended by our clock.
+// that no longer knew of it. Those that did not answer get the benefit of the doubt, since what
+// they granted had not ended by our clock.
 bool was_lost(std::size_t members, std::size_t gone);
 
 }  // namespace holdfast::server::patterns

@@ -8,6 +8,7 @@
 #include "backends/file/file_store.hpp"
 #include "backends/memory/memory_store.hpp"
 #include "backends/redis/redis_store.hpp"
+#include "backends/remote/remote_store.hpp"
 #include "client/core.hpp"
 #include "text/password.hpp"
 #include "text/url.hpp"
@@ -62,16 +63,21 @@ Result<StorePtr> open_redis(const StoreUrl& url, RuntimePtr runtime) {
   return backends::redis::open_redis_store(std::move(*options), std::move(runtime));
 }
 
+Result<StorePtr> open_remote(const StoreUrl& url, RuntimePtr runtime) {
+  auto options = backends::remote::parse_options(url);
+  if (!options) return std::unexpected(std::move(options.error()));
+  return backends::remote::open_remote_store(std::move(*options), std::move(runtime));
+}
+
 struct Backend {
   std::string_view scheme;
   Result<StorePtr> (*open)(const StoreUrl&, RuntimePtr);
   bool has_password = false;
 };
 
-constexpr Backend backends_by_scheme[] = {{"memory", open_memory},
-                                          {"file", open_file},
-                                          {"redis", open_redis, true},
-                                          {"rediss", open_redis, true}};
+constexpr Backend backends_by_scheme[] = {{"memory", open_memory},     {"file", open_file},
+                                          {"redis", open_redis, true}, {"rediss", open_redis, true},
+                                          {"http", open_remote},       {"https", open_remote}};
 
 }  // namespace
 
@@ -98,8 +104,10 @@ Result<std::shared_ptr<client::Core>> open_core(std::string_view url) {
   }
   return fail(
       Errc::bad_input,
-      fmt::format("store: unknown scheme '{}:'; known are memory:, file:, redis: and rediss:",
-                  parsed->scheme));
+      fmt::format(
+          "store: unknown scheme '{}:'; known are memory:, file:, redis:, rediss:, http: and "
+          "https:",
+          parsed->scheme));
 }
 
 Result<Client> open(std::string_view url) {

@@ -14,6 +14,7 @@
 #include "server/reader_thread.hpp"
 #include "server/sessions/sessions.hpp"
 #include "server/store_probe.hpp"
+#include "server/store_streams.hpp"
 #include "server/upstreams.hpp"
 #include "server/watch/watcher.hpp"
 
@@ -63,6 +64,7 @@ class Services {
   std::shared_ptr<Watcher> watcher;
   std::shared_ptr<Sessions> sessions;
   StoreProbe probe;
+  StoreStreams store_streams{core_, waiting, options_.limits.max_event_streams};
   Upstreams upstreams;
   std::unique_ptr<patterns::Members> members;  // set before the first request
   Metrics& metrics() { return metrics_; }

@@ -6,10 +6,14 @@
 #include "backends/file/file_store.hpp"
 #include "backends/memory/memory_store.hpp"
 #include "backends/redis/redis_store.hpp"
+#include "backends/remote/remote_store.hpp"
+#include "client/core.hpp"
 #include "client_contract.hpp"
+#include "server/server.hpp"
 #include "store_contract.hpp"
 #include "support/redis_server.hpp"
 
+#include <deque>
 #include <map>
 
 namespace holdfast::test {
@@ -32,6 +36,48 @@ Result<std::shared_ptr<store::Store>> open_redis(RuntimePtr runtime, const Folde
   return backends::redis::open_redis_store(std::move(options), std::move(runtime));
 }
 
+// A server for each test, on a memory store of its own. The one before goes on for a while: leases
+// that ended with their test are still given back to it.
+struct ServerOfFolder {
+  Folder folder;
+  std::unique_ptr<server::Server> server;
+};
+std::deque<ServerOfFolder>& servers() {
+  static std::deque<ServerOfFolder> newest_last;
+  return newest_last;
+}
+
+class NoServerAtTheEnd : public testing::Environment {
+ public:
+  void TearDown() override { servers().clear(); }
+};
+[[maybe_unused]] const auto* const registered =
+    testing::AddGlobalTestEnvironment(new NoServerAtTheEnd);
+
+Result<void> serve(const RuntimePtr& runtime, const Folder& folder) {
+  if (!servers().empty() && servers().back().folder == folder) return {};
+  server::ServerOptions options;
+  options.listen = {"127.0.0.1:0"};
+  options.drain = std::chrono::milliseconds(100);
+  auto core = client::make_core(shared_memory_store(folder, runtime), runtime);
+  auto started = server::Server::start(std::move(options), std::move(core));
+  if (!started) return std::unexpected(std::move(started.error()));
+  servers().push_back({folder, std::move(*started)});
+  if (servers().size() > 2) servers().pop_front();
+  return {};
+}
+
+Result<std::shared_ptr<store::Store>> open_remote(RuntimePtr runtime, const Folder& folder) {
+  if (auto serving = serve(runtime, folder); !serving) {
+    return std::unexpected(std::move(serving.error()));
+  }
+  const auto address = servers().back().server->addresses().front();
+  backends::remote::Options options;
+  options.origin.port =
+      static_cast<std::uint16_t>(std::stoul(address.substr(address.rfind(':') + 1)));
+  return backends::remote::open_remote_store(std::move(options), std::move(runtime));
+}
+
 }  // namespace
 
 std::vector<StoreUnderTest> stores_under_test() {
@@ -40,6 +86,7 @@ std::vector<StoreUnderTest> stores_under_test() {
       {"file", [](RuntimePtr r, const Folder& f) { return open_file_store({f}, r); }},
       {"file_durable", [](RuntimePtr r, const Folder& f) { return open_file_store({f, true}, r); }},
       {"redis", open_redis},
+      {"remote", open_remote},
   };
 }
 

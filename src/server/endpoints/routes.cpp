@@ -15,6 +15,8 @@ extern const std::span<const Route> event_routes;
 extern const std::span<const Route> trail_routes;
 extern const std::span<const Route> stats_routes;
 extern const std::span<const Route> pattern_routes;
+extern const std::span<const Route> store_apply_routes;
+extern const std::span<const Route> store_look_routes;
 extern const std::span<const Route> health_routes;
 
 const Router& all_routes() {
@@ -31,6 +33,8 @@ const Router& all_routes() {
              trail_routes,
              stats_routes,
              pattern_routes,
+             store_apply_routes,
+             store_look_routes,
              health_routes,
          }) {
       table.add(group);

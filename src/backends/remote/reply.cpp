@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Outcomes as JSON, and back.
+#include "backends/remote/protocol.hpp"
+#include "backends/remote/views.hpp"
+#include "text/error_codes.hpp"
+
+namespace holdfast::backends::remote {
+
+namespace json = boost::json;
+
+namespace {
+
+json::object granted_json(const model::Granted& granted) {
+  return {{"fence", digits(granted.fence)}, {"remaining_us", granted.remaining.count()}};
+}
+
+model::Granted read_granted(JsonReader& reader) {
+  return {reader.number("fence"), reader.micros("remaining_us")};
+}
+
+struct Writer {
+  json::object operator()(const model::Granted& granted) const {
+    auto out = granted_json(granted);
+    out["type"] = "granted";
+    return out;
+  }
+  json::object operator()(const model::Busy& busy) const {
+    return {{"type", "busy"},
+            {"retry_after_us", busy.retry_after.count()},
+            {"holder_count", busy.holder_count},
+            {"holders", holders_json(busy.holders)}};
+  }
+  json::object operator()(const model::Queued& queued) const {
+    return {{"type", "queued"},
+            {"place", digits(queued.place)},
+            {"ahead", queued.ahead},
+            {"retry_after_us", queued.retry_after.count()}};
+  }
+  json::object operator()(const model::Released& released) const {
+    return {{"type", "released"}, {"lease", released.lease}};
+  }
+  json::object operator()(const model::NotHeld&) const { return {{"type", "not_held"}}; }
+  json::object operator()(const model::NotOwner&) const { return {{"type", "not_owner"}}; }
+  json::object operator()(const model::Forced& forced) const {
+    return {{"type", "forced"}, {"fence", digits(forced.fence)}, {"count", forced.count}};
+  }
+  json::object operator()(const model::Seen& seen) const {
+    json::object out{{"type", "seen"}, {"lock", lock_json(seen.lock)}};
+    if (seen.mine) out["mine"] = granted_json(*seen.mine);
+    return out;
+  }
+  json::object operator()(const model::Refused& refused) const {
+    return {{"type", "refused"},
+            {"code", to_string(refused.error.code)},
+            {"message", refused.error.message}};
+  }
+};
+
+model::Seen read_seen(JsonReader& reader) {
+  model::Seen seen;
+  if (const auto* lock = reader.object("lock")) {
+    JsonReader inner(*lock);
+    seen.lock = read_lock(inner);
+    if (auto good = inner.done(); !good) reader.refuse("lock", good.error().message);
+  }
+  if (const auto* mine = reader.object("mine")) {
+    JsonReader inner(*mine);
+    seen.mine = read_granted(inner);
+    if (auto good = inner.done(); !good) reader.refuse("mine", good.error().message);
+  }
+  return seen;
+}
+
+model::Refused read_refused(JsonReader& reader) {
+  const auto code = text::parse_errc(reader.text("code"));
+  if (!code) reader.refuse("code", "must be a known error");
+  return {Error{code.value_or(Errc::unavailable), reader.text("message")}};
+}
+
+model::Outcome read_outcome(JsonReader& reader) {
+  using model::LockOutcome;
+  const auto type = reader.text("type");
+  if (type == "granted") return LockOutcome{read_granted(reader)};
+  if (type == "busy") {
+    return LockOutcome{model::Busy{reader.micros("retry_after_us"),
+                                   reader.small_number("holder_count"),
+                                   read_holders(reader, "holders")}};
+  }
+  if (type == "queued") {
+    return LockOutcome{model::Queued{reader.number("place"), reader.small_number("ahead"),
+                                     reader.micros("retry_after_us")}};
+  }
+  if (type == "released") return LockOutcome{model::Released{reader.flag("lease", true)}};
+  if (type == "not_held") return LockOutcome{model::NotHeld{}};
+  if (type == "not_owner") return LockOutcome{model::NotOwner{}};
+  if (type == "forced") {
+    return LockOutcome{model::Forced{reader.number("fence"), reader.small_number("count")}};
+  }
+  if (type == "seen") return LockOutcome{read_seen(reader)};
+  if (type == "refused") return LockOutcome{read_refused(reader)};
+  if (type == "checked") {
+    return model::GuardOutcome{reader.flag("accepted"), reader.number("newest")};
+  }
+  reader.refuse("type", "is no outcome that we know");
+  return LockOutcome{model::NotHeld{}};
+}
+
+}  // namespace
+
+json::object to_json(const store::Reply& reply) {
+  json::object out{{"at_us", reply.at.time_since_epoch().count()}};
+  if (const auto* checked = std::get_if<model::GuardOutcome>(&reply.outcome)) {
+    out["outcome"] = {
+        {"type", "checked"}, {"accepted", checked->accepted}, {"newest", digits(checked->newest)}};
+  } else {
+    out["outcome"] = std::visit(Writer{}, std::get<model::LockOutcome>(reply.outcome));
+  }
+  return out;
+}
+
+Result<store::Reply> parse_reply(const json::object& object) {
+  JsonReader reader(object);
+  store::Reply reply{.at = model::StoreTime(reader.micros("at_us")),
+                     .outcome = model::LockOutcome{model::NotHeld{}}};
+  const auto* outcome = reader.object("outcome");
+  if (outcome == nullptr) reader.refuse("outcome", "must be there");
+  if (auto good = reader.done(); !good) return std::unexpected(std::move(good.error()));
+  JsonReader inner(*outcome);
+  reply.outcome = read_outcome(inner);
+  if (auto good = inner.done(); !good) return std::unexpected(std::move(good.error()));
+  return reply;
+}
+
+}  // namespace holdfast::backends::remote

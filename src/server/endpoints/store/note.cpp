@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "server/endpoints/store/note.hpp"
+
+#include "backends/remote/json_reader.hpp"
+#include "server/services.hpp"
+
+namespace holdfast::server::store_api {
+
+namespace {
+
+using backends::remote::Question;
+
+// One outcome of one command, as the journal tells it.
+class Note {
+ public:
+  Note(Services& services, const Who& who, const Question& question,
+       const model::LockOutcome& outcome)
+      : services_(services), who_(who), question_(question), outcome_(outcome) {}
+
+  void operator()(const model::Acquire& verb) const {
+    const auto* queued = std::get_if<model::Queued>(&outcome_);
+    if (queued != nullptr) {
+      // A waiter that asks again has its place already.
+      if (verb.place == 0) record(EventType::queued, verb, std::nullopt);
+      return;
+    }
+    forget(verb.request);
+    if (const auto* granted = std::get_if<model::Granted>(&outcome_)) {
+      record(EventType::acquired, verb, granted->fence);
+    }
+  }
+  void operator()(const model::Renew& verb) const {
+    const auto* granted = std::get_if<model::Granted>(&outcome_);
+    const auto waiter = forget(verb.request);
+    if (granted == nullptr) return;
+    if (waiter) return record_won(*waiter, granted->fence);
+    record({.type = EventType::renewed, .fence = granted->fence});
+  }
+  void operator()(const model::Release& verb) const {
+    const auto waiter = forget(verb.request);
+    const auto* released = std::get_if<model::Released>(&outcome_);
+    if (released == nullptr) return;
+    // Handed over, used and given back before it was ever confirmed.
+    if (waiter && released->lease) record_won(*waiter, std::nullopt);
+    record({.type = released->lease ? EventType::released : EventType::left});
+  }
+  void operator()(const model::ForceRelease&) const {
+    const auto* forced = std::get_if<model::Forced>(&outcome_);
+    if (forced == nullptr || forced->count == 0) return;
+    record({.type = EventType::forced, .fence = forced->fence, .reason = "through a remote store"});
+  }
+  void operator()(const model::Inspect&) const {}
+
+ private:
+  std::optional<StoreStreams::Waiter> forget(model::RequestId request) const {
+    if (question_.stream.empty() || !who_.principal) return std::nullopt;
+    return services_.store_streams.forget(question_.stream, *who_.principal, request);
+  }
+  void record(Happening happening) const {
+    happening.name = question_.name.str();
+    services_.journal.record(who_, happening);
+  }
+  void record(EventType type, const model::Acquire& verb, std::optional<Fence> fence) const {
+    record({.type = type,
+            .fence = fence,
+            .kind = std::get<model::LockCommand>(question_.command).spec.kind,
+            .permits = verb.permits,
+            .metadata = verb.metadata});
+  }
+  void record_won(const StoreStreams::Waiter& waiter, std::optional<Fence> fence) const {
+    record({.type = EventType::acquired,
+            .fence = fence,
+            .kind = waiter.kind,
+            .permits = waiter.permits,
+            .metadata = waiter.metadata});
+  }
+
+  Services& services_;
+  const Who& who_;
+  const Question& question_;
+  const model::LockOutcome& outcome_;
+};
+
+}  // namespace
+
+void note(Services& services, const Who& who, const Question& question,
+          const Result<store::Reply>& reply) {
+  const auto* command = std::get_if<model::LockCommand>(&question.command);
+  // An error may have left the waiter in the queue.
+  if (command == nullptr || !reply) return;
+  const auto& outcome = std::get<model::LockOutcome>(reply->outcome);
+  std::visit(Note(services, who, question, outcome), command->verb);
+}
+
+Result<ForgetOrder> parse_forget(const Call& call) {
+  const auto body = call.body();
+  if (!body) return std::unexpected(body.error());
+  backends::remote::JsonReader reader(*body);
+  ForgetOrder order{reader.text("stream"), model::RequestId{reader.number("request")}};
+  if (auto good = reader.done(); !good) return std::unexpected(std::move(good.error()));
+  return order;
+}
+
+}  // namespace holdfast::server::store_api

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/remote/protocol.hpp"
+
+#include "text/json_parse.hpp"
+
+#include <boost/json/serialize.hpp>
+#include <gtest/gtest.h>
+
+namespace holdfast::backends::remote {
+namespace {
+
+using namespace std::chrono_literals;
+using model::RequestId;
+
+// As it would arrive.
+template <typename T>
+boost::json::object over_the_wire(const T& what) {
+  return text::parse_json(boost::json::serialize(to_json(what))).value().get_object();
+}
+
+Question question_of(model::Command command) {
+  return {LockName::make("orders:\xe2\x9c\x93").value(), std::move(command), "stream-1", 250ms};
+}
+
+template <typename Verb>
+Verb round_trip(Verb verb, model::LockSpec spec = model::LockSpec::mutex()) {
+  const auto back =
+      parse_question(over_the_wire(question_of(model::LockCommand{spec, std::move(verb)})));
+  EXPECT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->name.str(), "orders:\xe2\x9c\x93");
+  EXPECT_EQ(back->stream, "stream-1");
+  EXPECT_EQ(back->timeout, 250ms);
+  const auto& command = std::get<model::LockCommand>(back->command);
+  EXPECT_EQ(command.spec, spec);
+  return std::get<Verb>(command.verb);
+}
+
+const OwnerId anna = OwnerId::make("anna").value();
+
+TEST(RemoteProtocol, an_acquire_arrives_with_every_field) {
+  const auto process = std::make_shared<const ProcessInfo>(ProcessInfo{"host", "prog", 42, 1234});
+  const model::Acquire sent{
+      .owner = anna,
+      .request = RequestId{UINT64_MAX},
+      .permits = 3,
+      .ttl = 1234567us,
+      .wait = true,
+      .place = UINT64_MAX - 1,
+      .claim = 77ms,
+      .converts = RequestId{1ULL << 63U},
+      .known = UINT64_MAX - 2,
+      .metadata = std::make_shared<const Metadata>(Metadata{process, "a.cpp:1", "n\n\"", "v"})};
+  const auto got = round_trip(sent, model::LockSpec::semaphore(7, Order::fifo));
+  EXPECT_EQ(got.owner, sent.owner);
+  EXPECT_EQ(got.request, sent.request);
+  EXPECT_EQ(got.permits, sent.permits);
+  EXPECT_EQ(got.ttl, sent.ttl);
+  EXPECT_EQ(got.wait, sent.wait);
+  EXPECT_EQ(got.place, sent.place);
+  EXPECT_EQ(got.claim, sent.claim);
+  EXPECT_EQ(got.converts, sent.converts);
+  EXPECT_EQ(got.known, sent.known);
+  ASSERT_NE(got.metadata, nullptr);
+  EXPECT_EQ(*got.metadata->process, *process);
+  EXPECT_EQ(got.metadata->source, "a.cpp:1");
+  EXPECT_EQ(got.metadata->note, "n\n\"");
+  EXPECT_EQ(got.metadata->value, "v");
+}
+
+TEST(RemoteProtocol, the_other_commands_arrive_with_every_field) {
+  const auto renew = round_trip(model::Renew{anna, RequestId{9}, 3s});
+  EXPECT_EQ(renew.owner, anna);
+  EXPECT_EQ(renew.request, RequestId{9});
+  EXPECT_EQ(renew.ttl, 3s);
+  const auto release = round_trip(model::Release{anna, RequestId{9}, true});
+  EXPECT_EQ(release.request, RequestId{9});
+  EXPECT_TRUE(release.only_unconfirmed);
+  EXPECT_EQ(round_trip(model::Inspect{anna}).owner, anna);
+  EXPECT_FALSE(round_trip(model::Inspect{}).owner);
+  EXPECT_EQ(round_trip(model::ForceRelease{}).up_to, UINT64_MAX);
+  const auto check = parse_question(over_the_wire(question_of(model::GuardCommand{1, 2h})));
+  EXPECT_EQ(std::get<model::GuardCommand>(check->command).keep, 2h);
+}
+
+template <typename T>
+T outcome_round_trip(T outcome) {
+  const store::Reply reply{.at = model::StoreTime(123456789us),
+                           .outcome = model::LockOutcome{std::move(outcome)}};
+  const auto back = parse_reply(over_the_wire(reply));
+  EXPECT_TRUE(back) << back.error().message;
+  EXPECT_EQ(back->at, reply.at);
+  return std::get<T>(std::get<model::LockOutcome>(back->outcome));
+}
+
+TEST(RemoteProtocol, every_outcome_comes_back_as_it_was) {
+  const auto granted = outcome_round_trip(model::Granted{UINT64_MAX, 5us});
+  EXPECT_EQ(granted.fence, UINT64_MAX);
+  EXPECT_EQ(granted.remaining, 5us);
+  const auto queued = outcome_round_trip(model::Queued{UINT64_MAX, 3, 7ms});
+  EXPECT_EQ(queued.place, UINT64_MAX);
+  EXPECT_EQ(queued.ahead, 3U);
+  EXPECT_EQ(queued.retry_after, 7ms);
+  EXPECT_FALSE(outcome_round_trip(model::Released{false}).lease);
+  EXPECT_TRUE(outcome_round_trip(model::Released{true}).lease);
+  outcome_round_trip(model::NotHeld{});
+  outcome_round_trip(model::NotOwner{});
+  const auto forced = outcome_round_trip(model::Forced{8, 2});
+  EXPECT_EQ(forced.fence, 8U);
+  EXPECT_EQ(forced.count, 2U);
+  const auto refused =
+      outcome_round_trip(model::Refused{{Errc::spec_mismatch, "it is a semaphore"}});
+  EXPECT_EQ(refused.error.code, Errc::spec_mismatch);
+  EXPECT_EQ(refused.error.message, "it is a semaphore");
+  const HolderView holder{.fence = 1,
+                          .party = UINT64_MAX,
+                          .permits = 2,
+                          .claimed = true,
+                          .remaining = 3us,
+                          .held_for = 4us,
+                          .metadata = nullptr};
+  const auto busy = outcome_round_trip(model::Busy{1us, 1, {holder}});
+  EXPECT_EQ(busy.holders.at(0).party, UINT64_MAX);
+  EXPECT_TRUE(busy.holders.at(0).claimed);
+}
+
+TEST(RemoteProtocol, what_is_seen_of_a_lock_comes_back_as_it_was) {
+  LockView lock{.name = "orders:42",
+                .kind = Kind::read_write,
+                .capacity = all_permits,
+                .order = Order::barging};
+  lock.holders.push_back({.fence = 5, .party = 6, .permits = 1});
+  lock.waiters.push_back({.party = 7, .permits = all_permits, .waiting_for = 8us});
+  const auto seen = outcome_round_trip(model::Seen{lock, model::Granted{5, 9us}});
+  EXPECT_EQ(seen.lock.name, lock.name);
+  EXPECT_EQ(seen.lock.kind, lock.kind);
+  EXPECT_EQ(seen.lock.capacity, lock.capacity);
+  EXPECT_EQ(seen.lock.order, lock.order);
+  EXPECT_EQ(seen.lock.holders.at(0).fence, 5U);
+  EXPECT_EQ(seen.lock.waiters.at(0).waiting_for, 8us);
+  EXPECT_EQ(seen.mine->remaining, 9us);
+}
+
+TEST(RemoteProtocol, a_line_of_a_stream_comes_back_as_it_was) {
+  const Line sent{LockName::make("orders:42").value(),
+                  {.owner = anna,
+                   .request = RequestId{UINT64_MAX},
+                   .grant = model::Grant{UINT64_MAX, model::StoreTime(5us), 6us}}};
+  const auto got = parse_line(over_the_wire(sent));
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(got->message.request, RequestId{UINT64_MAX});
+  EXPECT_EQ(got->message.grant->fence, UINT64_MAX);
+  EXPECT_EQ(got->message.grant->at, model::StoreTime(5us));
+  EXPECT_EQ(got->message.grant->lease, 6us);
+}
+
+TEST(RemoteProtocol, nonsense_is_refused_with_the_field) {
+  for (const auto& [text, field] :
+       {std::pair{R"({"name":"x","verb":"dance"})", "verb"},
+        std::pair{R"({"name":"x","verb":"renew","owner":"o","request":-1,"ttl_us":1})", "request"},
+        std::pair{R"({"name":"x","verb":"renew","owner":"o","request":"1x","ttl_us":1})",
+                  "request"},
+        std::pair{R"({"name":"x","verb":"renew","owner":"o","request":1.5,"ttl_us":1})", "request"},
+        std::pair{R"({"name":"x","verb":"renew","owner":"o","ttl_us":"1s"})", "ttl_us"},
+        std::pair{R"({"name":"x","verb":"acquire","owner":"","ttl_us":1})", "owner"},
+        std::pair{R"({"name":"x","verb":"acquire","owner":"o","permits":4294967296})", "permits"},
+        std::pair{R"({"name":"x","verb":"acquire","owner":"o","metadata":[]})", "metadata"},
+        std::pair{R"({"name":"x","verb":"inspect","spec":{"kind":"rope","order":"fifo"}})",
+                  "kind"}}) {
+    const auto parsed = parse_question(text::parse_json(text).value().get_object());
+    ASSERT_FALSE(parsed) << text;
+    EXPECT_EQ(parsed.error().code, Errc::bad_input);
+    EXPECT_NE(parsed.error().message.find(field), std::string::npos) << parsed.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace holdfast::backends::remote

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The store protocol as it looks on the wire; tests/contract proves that a store works through it.
+#include "server_fixture.hpp"
+
+#include <boost/json/parse.hpp>
+
+#include <fstream>
+#include <thread>
+
+namespace holdfast::server {
+namespace {
+
+class StoreApi : public ServerTest {
+ protected:
+  HttpAnswer apply(const std::string& body, std::map<std::string, std::string> more = {}) {
+    more.emplace("Holdfast-Store-Protocol", "1");
+    return call({.method = "POST", .path = "/v1/store/apply", .body = body, .headers = more});
+  }
+  HttpAnswer look(const std::string& path) {
+    return call({.path = path, .headers = {{"Holdfast-Store-Protocol", "1"}}});
+  }
+  static std::string outcome(const HttpAnswer& answer) {
+    const auto json = answer.json();
+    const auto* of = json.is_object() ? json.get_object().if_contains("outcome") : nullptr;
+    return of == nullptr ? answer.body : std::string(of->at("type").as_string());
+  }
+  static std::string acquire(const std::string& owner, const std::string& more = "") {
+    return R"({"name":"orders:42","verb":"acquire","ttl_us":10000000,"request":"1","owner":")" +
+           owner + "\"" + more + "}";
+  }
+
+  // An open stream, and the name it was given.
+  struct OpenStream {
+    explicit OpenStream(const std::string& address, const std::string& token = {})
+        : connection(address) {
+      connection.send("GET /v1/store/stream HTTP/1.1\r\nHost: " + address +
+                      "\r\nHoldfast-Store-Protocol: 1\r\n" +
+                      (token.empty() ? "" : "Authorization: Bearer " + token + "\r\n") + "\r\n");
+      const auto first = wait_for("\"stream\"");
+      const auto begin = first.find("\"stream\":\"") + 10;
+      name = first.substr(begin, first.find('"', begin) - begin);
+    }
+    // What has come, once it has this text in it.
+    std::string wait_for(std::string_view text) {
+      for (int round = 0; round < 100 && heard.find(text) == std::string::npos; ++round) {
+        heard += connection.receive_raw(std::chrono::milliseconds(50));
+      }
+      return heard;
+    }
+    HttpConnection connection;
+    std::string heard;
+    std::string name;
+  };
+};
+
+TEST_F(StoreApi, numbers_beyond_63_bits_survive) {
+  start();
+  EXPECT_EQ(
+      outcome(apply(R"({"name":"a","verb":"acquire","owner":"o","request":"18446744073709551615",)"
+                    R"("ttl_us":10000000})")),
+      "granted");
+  EXPECT_EQ(outcome(apply(
+                R"({"name":"a","verb":"release","owner":"o","request":"18446744073709551614"})")),
+            "not_held");
+  EXPECT_EQ(
+      outcome(apply(R"({"name":"a","verb":"release","owner":"o","request":18446744073709551615})")),
+      "released");
+}
+
+TEST_F(StoreApi, another_version_of_the_protocol_is_refused) {
+  start();
+  for (const char* version : {"2", "", "one"}) {
+    const auto refused = call({.method = "POST",
+                               .path = "/v1/store/apply",
+                               .body = acquire("anna"),
+                               .headers = {{"Holdfast-Store-Protocol", version}}});
+    EXPECT_EQ(refused.status, 400);
+    EXPECT_EQ(refused.code(), "protocol");
+  }
+  EXPECT_EQ(get("/v1/store/info").code(), "protocol");
+}
+
+TEST_F(StoreApi, what_the_model_does_not_admit_never_reaches_the_store) {
+  start();
+  const auto refused = apply(R"({"name":"a","verb":"acquire","owner":"o","ttl_us":0})");
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(refused.code(), "bad_input");
+  EXPECT_NE(refused.text("detail").find("ttl"), std::string::npos);
+}
+
+TEST_F(StoreApi, every_answer_says_which_server_gave_it) {
+  start();
+  const auto one = look("/v1/store/info");
+  const auto other = apply(acquire("anna"));
+  EXPECT_EQ(one.headers.at("holdfast-server"), other.headers.at("holdfast-server"));
+  EXPECT_EQ(one.text("server"), one.headers.at("holdfast-server"));
+  EXPECT_EQ(one.headers.at("holdfast-server").size(), 32U);
+}
+
+TEST_F(StoreApi, a_waiter_is_told_on_its_stream) {
+  start();
+  EXPECT_EQ(outcome(apply(acquire("anna"))), "granted");
+  OpenStream stream(address);
+  ASSERT_EQ(stream.name.size(), 32U);
+  const auto more = R"(,"wait":true,"stream":")" + stream.name + "\"";
+  EXPECT_EQ(outcome(apply(acquire("ben", more))), "queued");
+  EXPECT_EQ(outcome(apply(R"({"name":"orders:42","verb":"release","owner":"anna","request":1})")),
+            "released");
+  const auto heard = stream.wait_for("\"granted\"");
+  EXPECT_NE(heard.find(R"("owner":"ben")"), std::string::npos) << heard;
+  EXPECT_NE(heard.find(R"("fence":")"), std::string::npos) << heard;
+}
+
+TEST_F(StoreApi, a_waiter_whose_stream_ended_does_not_keep_the_lock) {
+  start();
+  EXPECT_EQ(outcome(apply(acquire("anna"))), "granted");
+  {
+    OpenStream stream(address);
+    const auto more = R"(,"wait":true,"stream":")" + stream.name + "\"";
+    EXPECT_EQ(outcome(apply(acquire("ben", more))), "queued");
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(outcome(apply(R"({"name":"orders:42","verb":"release","owner":"anna","request":1})")),
+            "released");
+  std::string last;
+  for (int round = 0; round < 100 && last != "granted"; ++round) {
+    last = outcome(apply(acquire("cleo")));
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  EXPECT_EQ(last, "granted");
+}
+
+TEST_F(StoreApi, a_stream_that_is_not_there_is_refused) {
+  start();
+  const auto refused = apply(acquire("ben", R"(,"wait":true,"stream":"nobody")"));
+  EXPECT_EQ(refused.status, 404);
+  EXPECT_EQ(refused.code(), "unknown_stream");
+}
+
+TEST_F(StoreApi, waiters_and_streams_are_limited) {
+  options.limits.max_waiters_per_name = 1;
+  options.limits.max_event_streams = 1;
+  start();
+  EXPECT_EQ(outcome(apply(acquire("anna"))), "granted");
+  OpenStream stream(address);
+  const auto wait = [&](const std::string& request) {
+    return apply(R"({"name":"orders:42","verb":"acquire","owner":"b","ttl_us":10000000,)"
+                 R"("wait":true,"stream":")" +
+                 stream.name + R"(","request":")" + request + "\"}");
+  };
+  EXPECT_EQ(outcome(wait("101")), "queued");
+  EXPECT_EQ(outcome(wait("101")), "queued") << "asking again is the same waiter";
+  EXPECT_EQ(wait("102").code(), "limit_reached");
+  // Leaving the queue makes room.
+  EXPECT_EQ(outcome(apply(R"({"name":"orders:42","verb":"release","owner":"b","request":"101",)"
+                          R"("stream":")" +
+                          stream.name + "\"}")),
+            "released");
+  EXPECT_EQ(outcome(wait("103")), "queued");
+  EXPECT_EQ(look("/v1/store/stream").code(), "limit_reached");
+}
+
+TEST_F(StoreApi, a_store_is_listed_with_everything_that_its_views_have) {
+  start();
+  apply(acquire("anna", R"(,"metadata":{"note":"n","process":{"host":"h","pid":7}})"));
+  const auto page = look("/v1/store/list?prefix=ord&limit=10");
+  ASSERT_EQ(page.status, 200) << page.body;
+  EXPECT_NE(page.body.find(R"("name":"orders:42")"), std::string::npos) << page.body;
+  EXPECT_NE(page.body.find(R"("pid":7)"), std::string::npos) << page.body;
+  EXPECT_EQ(page.body.find("anna"), std::string::npos) << "an owner is never shown";
+  EXPECT_EQ(look("/v1/store/history?name=orders:42").code(), "unsupported");
+  EXPECT_EQ(look("/v1/store/diagnose").status, 200);
+}
+
+}  // namespace
+}  // namespace holdfast::server

@@ -4,19 +4,14 @@
 // waiting one uses of the processor.
 #include "support/bars.hpp"
 #include "support/redis_server.hpp"
+#include "support/started.hpp"
 #include "support/temp_folder.hpp"
 
 #include <boost/json/parse.hpp>
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <csignal>
 #include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <thread>
 
@@ -27,52 +22,6 @@ constexpr int repeats = 5;
 constexpr int runs = 200;
 constexpr auto from = std::chrono::seconds(5);
 constexpr auto until = std::chrono::seconds(65);
-
-std::string contents(const std::filesystem::path& path) {
-  std::ifstream file(path);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-// A program that ends with this object, by TERM, which `holdfast run` passes on.
-class Started {
- public:
-  explicit Started(std::vector<std::string> words) {
-    std::vector<char*> arguments;
-    for (auto& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
-    pid_ = fork();
-    if (pid_ < 0) give_up("fork failed");
-    if (pid_ > 0) return;
-    execvp(arguments[0], arguments.data());
-    _exit(127);
-  }
-  Started(const Started&) = delete;
-  Started& operator=(const Started&) = delete;
-  ~Started() {
-    kill(pid_, SIGTERM);
-    waitpid(pid_, nullptr, 0);
-  }
-
-  // Of all its threads.
-  double cpu_ms() const {
-    double ns = 0;
-    const std::filesystem::path tasks = fmt::format("/proc/{}/task", pid_);
-    for (const auto& task : std::filesystem::directory_iterator(tasks)) {
-      ns += std::stod(contents(task.path() / "schedstat"));
-    }
-    return ns / 1e6;
-  }
-  // The most it ever had.
-  double resident_mb() const {
-    const auto status = contents(fmt::format("/proc/{}/status", pid_));
-    const auto at = status.find("VmHWM:");
-    if (at == std::string::npos) give_up("/proc/PID/status has no VmHWM");
-    return std::stod(status.substr(at + 6)) / 1024;
-  }
-
- private:
-  pid_t pid_ = 0;
-};
 
 std::vector<std::string> run_words(const std::string& store, std::vector<std::string> command) {
   std::vector<std::string> words{HOLDFAST_BINARY, "--store", store, "run", "x", "--"};
@@ -110,7 +59,7 @@ void weigh(const TempFolder& folder) {
   for (int i = 0; i < repeats; ++i) {
     const Started run(run_words("file:" + folder.make(fmt::format("rss{}", i)), {"sleep", "9"}));
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    sizes.push_back(run.resident_mb());
+    sizes.push_back(run.most_resident_mb());
   }
   print_row("memory of holdfast run", sizes, "MB");
   bar_at_most("5.run_rss_mb", median(sizes), 12);

@@ -94,8 +94,10 @@ void Observer::publish(Event event, LocalTime now) {
   event.source = EventSource::server;
   {
     const std::lock_guard lock(mutex_);
-    if (may_have_been_seen(event) && told_as_observed_.take(event, now)) return;
-    told_by_server_.remember(event, now);
+    // While nobody looks there is nothing to tell twice: the first look compares with nothing.
+    const bool looks = last_look_ && now - *last_look_ <= 2 * options_.max_gap;
+    if (looks && may_have_been_seen(event) && told_as_observed_.take(event, now)) return;
+    if (looks) told_by_server_.remember(event, now);
   }
   hub_.publish(std::move(event));
 }

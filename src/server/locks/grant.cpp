@@ -52,7 +52,8 @@ void write_down(const Acquisition& of, const TakeResult& result) {
     return;
   }
   metrics.acquisitions[kind].add(std::nullopt);
-  metrics.holds.taken(wanted.name.str(), wanted.owner.view(), of.services.core().runtime().now());
+  metrics.holds.taken(wanted.name.str(), wanted.owner.view(), result->fence,
+                      of.services.core().runtime().now());
   record(of, EventType::acquired, result->fence);
   if (of.order.session) bind(of, *result);
 }

@@ -72,9 +72,10 @@ Response encode_released(Services& services, const Who& who, const LeaseOrder& o
   metrics.releases.add(std::nullopt);
   const auto held = metrics.holds.released(order.name.str(), order.owner.view(),
                                            services.core().runtime().now());
-  if (held) metrics.hold_time.add(*held);
+  if (held) metrics.hold_time.add(held->time);
   services.journal.record(who, {.type = released->lease ? EventType::released : EventType::left,
-                                .name = order.name.str()});
+                                .name = order.name.str(),
+                                .fence = held ? std::optional(held->fence) : std::nullopt});
   return answer(200, {{"name", order.name.str()}, {"released", true}});
 }
 

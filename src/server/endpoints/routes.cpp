@@ -18,6 +18,7 @@ extern const std::span<const Route> pattern_routes;
 extern const std::span<const Route> store_apply_routes;
 extern const std::span<const Route> store_look_routes;
 extern const std::span<const Route> health_routes;
+extern const std::span<const Route> docs_routes;
 
 const Router& all_routes() {
   static const Router router = [] {
@@ -36,6 +37,7 @@ const Router& all_routes() {
              store_apply_routes,
              store_look_routes,
              health_routes,
+             docs_routes,
          }) {
       table.add(group);
     }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# cmake --install: the headers, the library, a CMake package and a pkg-config file.
+# cmake --install: the headers, the library, a CMake package and a pkg-config file; for operators a unit of
+# systemd, a dashboard and alerts.
 
 include(CMakePackageConfigHelpers)
 set(holdfast_package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/holdfast")
@@ -35,3 +36,15 @@ file(RELATIVE_PATH HOLDFAST_PC_TO_PREFIX
 configure_file(packaging/pkgconfig/holdfast.pc.in holdfast.pc @ONLY)
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/holdfast.pc"
   DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+# The unit names the program where it is installed, which only the installation knows.
+install(CODE "
+  get_filename_component(prefix \"\${CMAKE_INSTALL_PREFIX}\" ABSOLUTE)
+  set(HOLDFAST_PROGRAM \"\${prefix}/${CMAKE_INSTALL_BINDIR}/holdfast\")
+  configure_file(\"${PROJECT_SOURCE_DIR}/packaging/systemd/holdfast.service.in\"
+    \"${CMAKE_CURRENT_BINARY_DIR}/holdfast.service\" @ONLY)")
+install(FILES "${CMAKE_CURRENT_BINARY_DIR}/holdfast.service" DESTINATION lib/systemd/system)
+install(FILES packaging/grafana/holdfast.json
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/holdfast/grafana")
+install(FILES packaging/prometheus/alerts.yml
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/holdfast/prometheus")

@@ -10,13 +10,21 @@ SECONDS ?= 600
 sources = $(shell find include src tests examples bench fuzz cmake -name '*.[ch]pp' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run test simulate simulate-long simulate-compilers chaos-redis model bench bench-redis bench-cli asan tsan clang tidy format format-check install clean
+.PHONY: help run tour test simulate simulate-long simulate-compilers chaos-redis model bench bench-redis bench-cli asan tsan clang tidy format format-check install clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
 	  awk -F '\t' '{ printf "  make %-19s %s\n", $$1, $$2 }'
 
-run: ## Build the release and take the guided tour
+run: ## Build the release and serve locks over HTTP on 127.0.0.1:3009
+	@tools/install_packages build test bench
+	@$(call build,release,holdfast_bin)
+	@echo 'Try it from another shell; Ctrl-C ends the server:'
+	@echo '  curl -X POST localhost:3009/v1/locks/hello/acquire'
+	@echo '  curl localhost:3009/v1/locks          and http://localhost:3009/docs in a browser'
+	@exec build/release/holdfast serve
+
+tour: ## Build the release and take the guided tour: several processes, one lock
 	@tools/install_packages build test bench
 	@$(call build,release,tour)
 	build/release/examples/tour

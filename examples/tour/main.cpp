@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A tour in the terminal: `make run`, or `tour --quick` for the hurried. Several processes of this
+// A tour in the terminal: `make tour`, or `tour --quick` for the hurried. Several processes of this
 // program contend for one lock in a store of their own, in a temporary folder.
 #include "scenes.hpp"
 #include "worker.hpp"

@@ -66,7 +66,8 @@ class UpstreamTest : public ServerTest {
 TEST_F(UpstreamTest, its_answer_is_passed_on_with_status_type_and_body) {
   start_with(
       "HTTP/1.1 201 Created\r\nContent-Type: text/plain; charset=utf-8\r\n"
-      "Connection: keep-alive\r\nSet-Cookie: a=b\r\nLocation: /charges/9\r\nContent-Length: 7\r\n\r\ncharged");
+      "Connection: keep-alive\r\nSet-Cookie: a=b\r\nLocation: /charges/9\r\n"
+      "Content-Length: 7\r\n\r\ncharged");
   const auto answer = run();
   EXPECT_EQ(answer.status, 201) << answer.body;
   EXPECT_EQ(answer.body, "charged");

@@ -79,6 +79,8 @@ class RawServer {
     ::close(listener_);
   }
 
+  // From here on a connection is refused; those that are there go on.
+  void stop_accepting() { ::shutdown(listener_, SHUT_RDWR); }
   std::uint16_t port() const { return port_; }
   int connections() const { return count_; }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The store protocol as it looks on the wire; tests/contract proves that a store works through it.
+#include "server/auth/secret.hpp"
+#include "server/auth/token_edit.hpp"
 #include "server_fixture.hpp"
 
 #include <boost/json/parse.hpp>
@@ -62,7 +64,7 @@ TEST_F(StoreApi, numbers_beyond_63_bits_survive) {
       "granted");
   EXPECT_EQ(outcome(apply(
                 R"({"name":"a","verb":"release","owner":"o","request":"18446744073709551614"})")),
-            "not_held");
+            "not_owner");
   EXPECT_EQ(
       outcome(apply(R"({"name":"a","verb":"release","owner":"o","request":18446744073709551615})")),
       "released");
@@ -83,7 +85,7 @@ TEST_F(StoreApi, another_version_of_the_protocol_is_refused) {
 
 TEST_F(StoreApi, what_the_model_does_not_admit_never_reaches_the_store) {
   start();
-  const auto refused = apply(R"({"name":"a","verb":"acquire","owner":"o","ttl_us":0})");
+  const auto refused = apply(R"({"name":"a","verb":"acquire","owner":"o","request":1,"ttl_us":0})");
   EXPECT_EQ(refused.status, 400);
   EXPECT_EQ(refused.code(), "bad_input");
   EXPECT_NE(refused.text("detail").find("ttl"), std::string::npos);
@@ -136,6 +138,39 @@ TEST_F(StoreApi, a_stream_that_is_not_there_is_refused) {
   const auto refused = apply(acquire("ben", R"(,"wait":true,"stream":"nobody")"));
   EXPECT_EQ(refused.status, 404);
   EXPECT_EQ(refused.code(), "unknown_stream");
+}
+
+TEST_F(StoreApi, a_token_does_what_its_verbs_and_prefixes_allow) {
+  const test::TemporaryFolder folder;
+  options.token_file = (folder.path() / "tokens").string();
+  const auto add = [&](const std::string& name, Verb verb) {
+    const Principal principal{.name = name,
+                              .verbs = {verb},
+                              .prefixes = {"orders:"},
+                              .secret_hash = hash_of("hf_" + name)};
+    const auto added = add_token(options.token_file, principal);
+    ASSERT_TRUE(added) << added.error().message;
+  };
+  add("reader", Verb::read);
+  add("locker", Verb::lock);
+  add("admin", Verb::admin);
+  start();
+  const auto as = [&](const std::string& who, const std::string& body) {
+    return apply(body, {{"Authorization", "Bearer hf_" + who}});
+  };
+  const std::string look_at = R"({"name":"orders:42","verb":"inspect"})";
+  const std::string force = R"({"name":"orders:42","verb":"force"})";
+  EXPECT_EQ(apply(look_at).status, 401);
+  EXPECT_EQ(outcome(as("reader", look_at)), "seen");
+  EXPECT_EQ(as("reader", acquire("anna")).code(), "forbidden");
+  EXPECT_EQ(outcome(as("locker", acquire("anna"))), "granted");
+  EXPECT_EQ(as("locker", R"({"name":"invoices","verb":"inspect"})").code(), "forbidden");
+  EXPECT_EQ(as("locker", force).code(), "forbidden");
+  EXPECT_EQ(outcome(as("admin", force)), "forced");
+  // A stream is of whoever opened it.
+  OpenStream stream(address, "hf_admin");
+  const auto more = R"(,"wait":true,"stream":")" + stream.name + "\"";
+  EXPECT_EQ(as("locker", acquire("ben", more)).code(), "unknown_stream");
 }
 
 TEST_F(StoreApi, waiters_and_streams_are_limited) {

@@ -85,7 +85,7 @@ Task<Response> apply(const Call& call) {
   if (!question) return done(refuse(services, question.error()));
   if (!call.principal->may(needed(question->command), question->name.str())) {
     return done(refuse(services, Problem{403, "forbidden",
-                                         fmt::format("the verb {} on this name is not its own",
+                                         fmt::format("it has not the verb {} for this name",
                                                      to_string(needed(question->command)))}));
   }
   if (auto refused = listen_for(call, *question)) return done(std::move(*refused));

@@ -32,6 +32,26 @@ void record(const HttpCall& call, const HttpAnswer& answer) {
 
 }  // namespace
 
+ServedProgram::ServedProgram(std::vector<std::string> words, std::vector<std::string> wrapper)
+    : program_(
+          [&] {
+            auto all = std::move(wrapper);
+            all.insert(all.end(), {HOLDFAST_BINARY, "serve", "--listen", "127.0.0.1:0"});
+            all.insert(all.end(), words.begin(), words.end());
+            return all;
+          }(),
+          {.environment = {"HOME=/nonexistent", "HOLDFAST_SYSTEM_CONFIG=/nonexistent"}}) {
+  constexpr std::string_view before = "127.0.0.1:";
+  const bool is_there = test::eventually([&] {
+    return program_.err().contains(before) || program_.ended().has_value();
+  });
+  const auto& log = program_.err();
+  if (!is_there || !log.contains("listening")) return;
+  const auto at = log.find(before);
+  const auto end = log.find_first_not_of("0123456789", at + before.size());
+  address_ = log.substr(at, end - at);
+}
+
 HttpAnswer ServerTest::call_at(const std::string& where, const HttpCall& what) {
   HttpConnection connection(where);
   const auto host = where.starts_with("unix:") ? "localhost" : where;

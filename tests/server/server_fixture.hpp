@@ -8,6 +8,7 @@
 #include "server/config.hpp"
 #include "server/server.hpp"
 #include "support/http_client.hpp"
+#include "support/program.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <fmt/format.h>
@@ -16,12 +17,27 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace holdfast::server {
 
 using test::HttpAnswer;
 using test::HttpCall;
 using test::HttpConnection;
+
+// The real program, on a free port of this machine, with a home that is empty.
+class ServedProgram {
+ public:
+  // Words behind "serve --listen 127.0.0.1:0".
+  explicit ServedProgram(std::vector<std::string> words, std::vector<std::string> wrapper = {});
+
+  test::Program& program() { return program_; }
+  const std::string& address() const { return address_; }  // empty: it did not start
+
+ private:
+  test::Program program_;
+  std::string address_;
+};
 
 class ServerTest : public testing::Test {
  protected:

@@ -23,6 +23,10 @@ struct HttpAnswer {
   std::string text(std::string_view field) const;   // of the JSON object; empty if it has none
   std::int64_t number(std::string_view field) const;  // -1 if it has none
   std::string code() const { return text("code"); }
+  std::string header(std::string_view name) const {  // empty if it has none
+    const auto found = headers.find(name);
+    return found == headers.end() ? std::string() : found->second;
+  }
 };
 
 // One connection. Not for several threads.

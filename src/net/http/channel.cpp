@@ -2,7 +2,9 @@
 #include "net/http/channel.hpp"
 
 #include <boost/asio/buffer.hpp>
+#include <boost/asio/socket_base.hpp>
 #include <boost/asio/write.hpp>
+#include <openssl/err.h>
 #include <openssl/x509.h>
 #include <sys/socket.h>
 
@@ -59,16 +61,38 @@ void Channel::cancel() {
   socket_.cancel(ignored);
 }
 
+// Without waiting for the other side's goodbye: it may never come. Asio keeps what the session
+// writes in memory of its own until its next operation, and there is none, so this goes around it.
+void Channel::say_goodbye() {
+  if (!encrypted_) return;
+  auto* const session = encrypted_->native_handle();
+  if ((SSL_get_shutdown(session) & SSL_SENT_SHUTDOWN) != 0) return;
+  BIO* const bytes = BIO_new(BIO_s_mem());
+  SSL_set0_wbio(session, bytes);
+  SSL_shutdown(session);
+  ERR_clear_error();
+  char* data = nullptr;
+  const auto size = BIO_get_mem_data(bytes, &data);
+  if (size <= 0) return;
+  [[maybe_unused]] const auto told = send(socket_.native_handle(), data,
+                                          static_cast<std::size_t>(size),
+                                          MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 void Channel::end_writing() {
-  if (encrypted_) SSL_shutdown(encrypted_->native_handle());
+  say_goodbye();
   boost::system::error_code ignored;
   socket_.shutdown(Socket::shutdown_send, ignored);
 }
 
+void Channel::drop_unsent() {
+  boost::system::error_code ignored;
+  socket_.set_option(asio::socket_base::linger(true, 0), ignored);
+}
+
 void Channel::close() {
   if (!socket_.is_open()) return;
-  // Without waiting for the other side's goodbye: it may never come.
-  if (encrypted_) SSL_shutdown(encrypted_->native_handle());
+  say_goodbye();
   boost::system::error_code ignored;
   socket_.shutdown(Socket::shutdown_both, ignored);
   socket_.close(ignored);

@@ -40,12 +40,16 @@ class Channel {
   void cancel();
   // Nothing more will be written; the client may still be sending.
   void end_writing();
+  // What the other side has not taken yet is not kept for it after `close`.
+  void drop_unsent();
   // Says goodbye where that is possible without waiting, and ends everything under way.
   void close();
   bool is_open() const { return socket_.is_open(); }
   Executor executor() { return socket_.get_executor(); }
 
  private:
+  void say_goodbye();
+
   Socket socket_;
   TlsContext tls_;
   std::optional<boost::asio::ssl::stream<Socket&>> encrypted_;

@@ -16,6 +16,10 @@ constexpr std::size_t flush_bytes = 64 * 1024;
 constexpr auto linger_time = std::chrono::seconds(1);
 constexpr std::size_t max_linger_reads = 256;
 constexpr std::string_view go_on = "HTTP/1.1 100 Continue\r\n\r\n";
+constexpr RequestReader::Refusal too_slow{408, "request_timeout",
+                                          "the request took too long to come"};
+constexpr RequestReader::Refusal left{499, "cancelled",
+                                      "the client ended before the answer; nothing is held for it"};
 }  // namespace
 
 Connection::Connection(Worker& worker, Channel::Socket socket, Channel::TlsContext tls, Peer peer)
@@ -58,6 +62,8 @@ void Connection::expire() {
   // In the middle of a request the client is told; a read that ends with an error gets us there.
   const bool can_tell = waits_for_read_ && phase_ != Phase::idle && !reached_end_;
   if (can_tell) return channel_.cancel();
+  // It does not read what we write: the system would keep that, and try for minutes.
+  if (phase_ == Phase::ours) channel_.drop_unsent();
   close();
 }
 
@@ -216,8 +222,6 @@ runtime::Detached Connection::serve([[maybe_unused]] std::shared_ptr<Connection>
       if (!timed_out_ || phase_ == Phase::idle) break;
     }
     if (needs_more || progress == RequestReader::Progress::refused) {
-      constexpr RequestReader::Refusal too_slow{408, "request_timeout",
-                                                "the request took too long to come"};
       Response answer = worker_.service().refuse(needs_more ? too_slow : reader_.refusal(), peer_);
       append(answer, false, true);
       must_linger = true;
@@ -242,17 +246,27 @@ runtime::Detached Connection::serve([[maybe_unused]] std::shared_ptr<Connection>
         co_await writing;
         unwritten = 0;
       }
-      reader_.shrink();
+      // A read that began during the request before goes into the reader's memory.
+      if (!is_reading_) reader_.shrink();
       watch_for_the_end();
       Handled handled{*this, std::move(task)};
       response = co_await handled;
     }
     stop_.reset();
     if (reached_end_ && !is_ready) {
-      if (response.undelivered) response.undelivered();
-      break;
+      // Whoever has only ended its own sending can still read; it cannot be told from one that
+      // left, so what would be left behind is given back first.
+      if (response.undelivered) {
+        std::exchange(response.undelivered, {})();
+        response = worker_.service().refuse(left, peer_);
+      }
+      keep_alive = false;
     }
     keep_alive = keep_alive && !response.close && !is_draining_;
+    if (response.stream && !with_body) {
+      write_head(response, Framing::until_close, false, out_);
+      break;
+    }
     if (response.stream) {
       write_head(response, can_chunk ? Framing::chunked : Framing::until_close, false, out_);
       stream_ =
@@ -270,6 +284,15 @@ runtime::Detached Connection::serve([[maybe_unused]] std::shared_ptr<Connection>
       break;
     }
     append(response, keep_alive, with_body);
+    if (response.undelivered) {
+      WriteAll writing{*this};
+      if (!co_await writing) {
+        response.undelivered();
+        break;
+      }
+      unwritten = 0;
+      continue;
+    }
     if (++unwritten >= limits.max_pipelined || out_.size() > flush_bytes) {
       WriteAll writing{*this};
       if (!co_await writing) break;
@@ -281,6 +304,7 @@ runtime::Detached Connection::serve([[maybe_unused]] std::shared_ptr<Connection>
     co_await writing;
   }
   // Closing on a client that is still sending would destroy the answer on its way to it.
+  must_linger = must_linger || !reader_.is_empty();
   if (must_linger && channel_.is_open()) {
     channel_.end_writing();
     reached_end_ = timed_out_;

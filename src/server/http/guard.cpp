@@ -19,10 +19,16 @@ std::unexpected<Refused> refuse(int status, std::string_view code, std::string m
       Refused{Problem{status, std::string(code), std::move(message)}, retry_after});
 }
 
-// "[::1]:3009" → "::1", "localhost:3009" → "localhost".
+// "[::1]:3009" → "::1", "localhost:3009" → "localhost"; empty for what is neither.
 std::string_view without_port(std::string_view host) {
-  if (host.starts_with('[')) return host.substr(1, std::min(host.find(']'), host.size()) - 1);
-  return host.substr(0, host.rfind(':'));
+  const bool has_brackets = host.starts_with('[');
+  const auto end = has_brackets ? host.find(']') : std::min(host.find(':'), host.size());
+  if (end == std::string_view::npos) return {};
+  const auto port = host.substr(has_brackets ? end + 1 : end);
+  const bool is_port = port.empty() || (port.front() == ':' &&
+                                        port.find_first_not_of("0123456789", 1) == port.npos);
+  if (!is_port) return {};
+  return has_brackets ? host.substr(1, end - 1) : host.substr(0, end);
 }
 
 std::string_view without_scheme(std::string_view origin) {

@@ -44,13 +44,19 @@ Response refused(ByOutcome& counter, const Error& error) {
   return answer(error);
 }
 
+// A lock that nobody holds looks like one that the caller's token does not cover.
+Error explain(const LockName& name, const model::LockOutcome& outcome) {
+  auto error = client::explain_refusal(name, outcome);
+  return error.code == Errc::not_held ? not_held_or_not_yours(name.str()) : error;
+}
+
 Response encode_renewed(Services& services, const Who& who, const LeaseOrder& order,
                         const Result<store::Reply>& reply) {
   auto& counter = services.metrics().renewals;
   if (!reply) return refused(counter, reply.error());
   const auto& outcome = std::get<model::LockOutcome>(reply->outcome);
   const auto* granted = std::get_if<model::Granted>(&outcome);
-  if (granted == nullptr) return refused(counter, client::explain_refusal(order.name, outcome));
+  if (granted == nullptr) return refused(counter, explain(order.name, outcome));
   counter.add(std::nullopt);
   services.journal.record(who, {.type = EventType::renewed,
                                 .name = order.name.str(),
@@ -67,7 +73,7 @@ Response encode_released(Services& services, const Who& who, const LeaseOrder& o
   const auto* released = std::get_if<model::Released>(&outcome);
   services.sessions->forget(order.name.str(), order.owner);
   if (released == nullptr) {
-    return refused(metrics.releases, client::explain_refusal(order.name, outcome));
+    return refused(metrics.releases, explain(order.name, outcome));
   }
   metrics.releases.add(std::nullopt);
   const auto held = metrics.holds.released(order.name.str(), order.owner.view(),

@@ -14,7 +14,8 @@ namespace {
 
 using namespace store_api;
 
-constexpr Micros longest_command = std::chrono::seconds(30);
+// Less than a server that stops waits for what is under way.
+constexpr Micros longest_command = std::chrono::milliseconds(1500);
 
 struct NeededVerb {
   Verb operator()(const model::Inspect&) const { return Verb::read; }

@@ -10,7 +10,7 @@ SECONDS ?= 600
 sources = $(shell find include src tests examples bench fuzz cmake -name '*.[ch]pp' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run tour test simulate simulate-long simulate-compilers chaos-redis model bench bench-redis bench-cli asan tsan clang tidy format format-check install clean
+.PHONY: help run tour test simulate simulate-long simulate-compilers chaos-redis model bench bench-redis bench-cli fuzz asan tsan clang tidy format format-check install clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -53,6 +53,11 @@ chaos-redis: ## Break a real Redis, its clients and the line for SECONDS=n, 600 
 	@tools/install_packages build test
 	@$(call build,dev,chaos_redis)
 	build/dev/tests/faults_redis/chaos_redis --seconds $(SECONDS)
+
+fuzz: ## Throw what nobody would send at the parsers for SECONDS=n each, 600 by default
+	@tools/install_packages build test
+	@$(call build,dev,fuzz_targets)
+	fuzz/run build/dev/fuzz $(SECONDS)
 
 model: ## Check the protocol by an exhaustive search of its model
 	@tools/install_packages model

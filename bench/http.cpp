@@ -38,16 +38,17 @@ constexpr std::size_t crowd = 10'000;
 // server gets the same requests.
 constexpr auto script = R"(
 local count, block, names = 0, 500, 0
+local run = "bench-" .. os.time() .. "-"
 local headers = { ["Content-Type"] = "application/json" }
 function request()
   local at = count % (2 * block)
   count = count + 1
   if at == 0 then names = names + block end
   if at < block then
-    return wrk.format("POST", "/v1/locks/bench-" .. (names + at) .. "/acquire", headers,
+    return wrk.format("POST", "/v1/locks/" .. run .. (names + at) .. "/acquire", headers,
       '{"owner":"bench","ttl":"30s"}')
   end
-  return wrk.format("POST", "/v1/locks/bench-" .. (names + at - block) .. "/release", headers,
+  return wrk.format("POST", "/v1/locks/" .. run .. (names + at - block) .. "/release", headers,
     '{"owner":"bench"}')
 end
 )";

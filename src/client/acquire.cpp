@@ -189,12 +189,12 @@ void Attempt::stand_in_line(const model::Queued& queued) {
   if (!queued_ && wanted_.on_queued) wanted_.on_queued();
   if (queued_ && queued_->place != queued.place) leave_line();
   queued_ = queued;
-  core_->lines().join(wanted_.name, queued.place, listening_);
+  const auto in_line = core_->lines().join(wanted_.name, queued.place, listening_);
   stands_behind_ = !core_->lines().is_first(wanted_.name, queued.place);
   const auto standing = stands_behind_                       ? Standing::behind
                         : ++questions_ > max_quick_questions ? Standing::first_for_long
                                                              : Standing::first;
-  pause_ = backstop(queued, standing, core_->runtime().random());
+  pause_ = backstop(queued, standing, in_line, core_->runtime().random());
 }
 
 void Attempt::leave_line() {

@@ -3,9 +3,12 @@
 
 namespace holdfast::client {
 
-void Lines::join(const LockName& name, std::uint64_t place, std::weak_ptr<store::Listening> ear) {
+std::size_t Lines::join(const LockName& name, std::uint64_t place,
+                        std::weak_ptr<store::Listening> ear) {
   const std::lock_guard lock(mutex_);
-  lines_[name.str()].emplace(place, std::move(ear));
+  Line& line = lines_[name.str()];
+  line.emplace(place, std::move(ear));
+  return line.size();
 }
 
 bool Lines::is_first(const LockName& name, std::uint64_t place) const {

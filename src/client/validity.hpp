@@ -54,7 +54,10 @@ inline constexpr unsigned max_quick_questions = 8;
 // How long a waiter sleeps between two questions. `random` spreads the waiters.
 Micros between_questions(Standing standing, std::uint64_t random);
 
-// When a waiter asks again without having been told anything.
-Micros backstop(const model::Queued& queued, Standing standing, std::uint64_t random);
+// When a waiter asks again without having been told anything. `in_line` is how many of this client
+// wait for the same lock: those behind in a crowd of thousands ask less often, so that all of them
+// together ask at most a few hundred times a second.
+Micros backstop(const model::Queued& queued, Standing standing, std::size_t in_line,
+                std::uint64_t random);
 
 }  // namespace holdfast::client

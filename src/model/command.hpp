@@ -76,7 +76,7 @@ struct Busy {
 };
 struct Queued {
   std::uint64_t place = 0;
-  std::uint32_t ahead = 0;
+  std::uint32_t ahead = 0;  // at most limits::max_counted_ahead
   Micros retry_after{};
 };
 struct Released {

@@ -2,6 +2,7 @@
 #include "model/queue.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace holdfast::model {
@@ -112,9 +113,18 @@ Hold* find_hold(LockState& state, const OwnerId& owner, RequestId request) {
 
 std::map<std::uint64_t, Waiter>::iterator find_waiter(LockState& state, const OwnerId& owner,
                                                       RequestId request) {
-  return std::find_if(state.queue.begin(), state.queue.end(), [&](const auto& entry) {
+  // From the end: whoever came last asks next.
+  const auto found = std::find_if(state.queue.rbegin(), state.queue.rend(), [&](const auto& entry) {
     return entry.second.request == request && entry.second.owner == owner;
   });
+  return found == state.queue.rend() ? state.queue.end() : std::prev(found.base());
+}
+
+std::map<std::uint64_t, Waiter>::iterator find_waiter(LockState& state, const Acquire& wanted) {
+  const auto at = state.queue.find(wanted.place);
+  const bool is_there = at != state.queue.end() && at->second.request == wanted.request &&
+                        at->second.owner == wanted.owner;
+  return is_there ? at : find_waiter(state, wanted.owner, wanted.request);
 }
 
 void extend(Hold& hold, Micros ttl, StoreTime now) {

@@ -24,6 +24,8 @@ void hand_over(LockState& state, World& world, const Acquire* caller);
 Hold* find_hold(LockState& state, const OwnerId& owner, RequestId request);
 std::map<std::uint64_t, Waiter>::iterator find_waiter(LockState& state, const OwnerId& owner,
                                                       RequestId request);
+// The same, without looking at all the others where the waiter says its place.
+std::map<std::uint64_t, Waiter>::iterator find_waiter(LockState& state, const Acquire& wanted);
 
 // Adds a lease to the state and returns it; `to` is a Waiter or an Acquire. A re-entry shares the
 // fence of its owner's first lease.

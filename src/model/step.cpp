@@ -57,7 +57,7 @@ Refused refused(Errc code, const char* message) { return Refused{Error{code, mes
 bool is_request_in_use(LockState& state, const Acquire& wanted) {
   const bool is_its_own = wanted.converts == RequestId::any || wanted.converts == wanted.request;
   if (!is_its_own && find_hold(state, wanted.owner, wanted.request)) return true;
-  const auto waiting = find_waiter(state, wanted.owner, wanted.request);
+  const auto waiting = find_waiter(state, wanted);
   return waiting != state.queue.end() && waiting->second.converts != wanted.converts;
 }
 
@@ -96,11 +96,18 @@ std::uint64_t place_for(const LockState& state, const Acquire& wanted, World& wo
   return returns_to_its_place ? wanted.place : world.mint();
 }
 
+// In a crowd nobody needs to know exactly how many stand before it.
+std::uint32_t count_ahead(const LockState& state, std::map<std::uint64_t, Waiter>::iterator mine) {
+  std::uint32_t ahead = 0;
+  for (; mine != state.queue.begin() && ahead < limits::max_counted_ahead; --mine) ++ahead;
+  return ahead;
+}
+
 LockOutcome queued(LockState& state, const Acquire& wanted, StoreTime now) {
-  const auto mine = find_waiter(state, wanted.owner, wanted.request);
+  const auto mine = find_waiter(state, wanted);
   assert(mine != state.queue.end());
   return Queued{.place = mine->first,
-                .ahead = static_cast<std::uint32_t>(std::distance(state.queue.begin(), mine)),
+                .ahead = count_ahead(state, mine),
                 .retry_after = until_room(state, wanted.permits, now)};
 }
 
@@ -109,14 +116,14 @@ LockOutcome enter(LockState& state, const Acquire& wanted, World& world) {
     return refused(Errc::limit_reached, "max_holders: 16384 leases on one lock are the limit");
   }
   if (!state.queue.empty()) {
-    const auto mine = find_waiter(state, wanted.owner, wanted.request);
+    const auto mine = find_waiter(state, wanted);
     if (mine != state.queue.end()) state.queue.erase(mine);
   }
   return granted(grant(state, wanted, wanted.ttl, world), world.now());
 }
 
 LockOutcome join_queue(LockState& state, const Acquire& wanted, World& world) {
-  if (find_waiter(state, wanted.owner, wanted.request) == state.queue.end()) {
+  if (find_waiter(state, wanted) == state.queue.end()) {
     if (state.queue.size() >= limits::max_waiters) {
       return refused(Errc::limit_reached, "max_waiters: 16384 waiters on one lock are the limit");
     }
@@ -127,7 +134,7 @@ LockOutcome join_queue(LockState& state, const Acquire& wanted, World& world) {
   if (state.queue_expires < full - limits::queue_ttl_grain) state.queue_expires = full;
   hand_over(state, world, &wanted);
   const RequestId held_as = wanted.converts == RequestId::any ? wanted.request : wanted.converts;
-  if (find_waiter(state, wanted.owner, wanted.request) == state.queue.end()) {
+  if (find_waiter(state, wanted) == state.queue.end()) {
     return granted(*find_hold(state, wanted.owner, held_as), world.now());
   }
   // Those who stood before it may have gone, or have made it the owner that re-enters.

@@ -85,15 +85,23 @@ TEST(Validity, what_is_due_at_about_the_same_time_is_done_together_and_never_lat
 
 TEST(Validity, the_back_stop_is_about_a_second_or_the_moment_there_may_be_room) {
   const model::Queued far{.place = 9, .ahead = 5, .retry_after = 1h};
-  EXPECT_EQ(backstop(far, Standing::first, 0), 800ms);
-  EXPECT_EQ(backstop(far, Standing::first, 399'999), 1199999us);
-  EXPECT_EQ(backstop(far, Standing::first, 400'000), 800ms);
-  EXPECT_EQ(backstop(far, Standing::first_for_long, 0), 1600ms);
-  EXPECT_EQ(backstop(far, Standing::first_for_long, 799'999), 2399999us);
-  EXPECT_EQ(backstop(far, Standing::behind, 0), 4s);
-  EXPECT_EQ(backstop(far, Standing::behind, 1'999'999), 5999999us);
+  EXPECT_EQ(backstop(far, Standing::first, 1, 0), 800ms);
+  EXPECT_EQ(backstop(far, Standing::first, 1, 399'999), 1199999us);
+  EXPECT_EQ(backstop(far, Standing::first, 1, 400'000), 800ms);
+  EXPECT_EQ(backstop(far, Standing::first_for_long, 1, 0), 1600ms);
+  EXPECT_EQ(backstop(far, Standing::first_for_long, 1, 799'999), 2399999us);
+  EXPECT_EQ(backstop(far, Standing::behind, 1, 0), 4s);
+  EXPECT_EQ(backstop(far, Standing::behind, 1, 1'999'999), 5999999us);
   const model::Queued near{.place = 9, .ahead = 2, .retry_after = 10ms};
-  EXPECT_EQ(backstop(near, Standing::behind, 0), 51ms);
+  EXPECT_EQ(backstop(near, Standing::behind, 1, 0), 51ms);
+}
+
+TEST(Validity, a_crowd_asks_less_often_except_for_its_first) {
+  const model::Queued far{.place = 9, .ahead = 5, .retry_after = 1h};
+  EXPECT_EQ(backstop(far, Standing::behind, 2'000, 0), 4s);
+  EXPECT_EQ(backstop(far, Standing::behind, 10'000, 0), 32s);
+  EXPECT_EQ(backstop(far, Standing::behind, 1'000'000, 0), 32s);
+  EXPECT_EQ(backstop(far, Standing::first, 10'000, 0), 800ms);
 }
 
 }  // namespace

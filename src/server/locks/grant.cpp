@@ -25,7 +25,6 @@ void record(const Acquisition& of, EventType type, std::optional<Fence> fence = 
 // The session's lease is renewed here from now on.
 void bind(const Acquisition& of, const Taken& taken) {
   const auto& wanted = of.order.wanted;
-  auto& core = of.services.core();
   client::HeldLease::Identity identity{.name = wanted.name,
                                        .spec = wanted.spec,
                                        .owner = wanted.owner,
@@ -33,7 +32,7 @@ void bind(const Acquisition& of, const Taken& taken) {
                                        .permits = wanted.permits,
                                        .metadata = wanted.metadata};
   const client::Won won{.fence = taken.fence,
-                        .valid_until = core.runtime().now() + taken.remaining,
+                        .valid_until = taken.valid_until,
                         .claim = std::nullopt,
                         .ear = nullptr};
   const client::Terms terms{.ttl = wanted.ttl, .renew = true};

@@ -39,11 +39,17 @@ Micros since(Core& core, LocalTime began) {
   return std::chrono::floor<Micros>(core.runtime().now() - began);
 }
 
-TakeResult judge(Core& core, const client::Wanted& wanted, LocalTime began, Result<Reply> reply) {
+struct Times {
+  LocalTime began{};        // of the call
+  LocalTime before_send{};  // of the question whose reply is judged
+};
+
+TakeResult judge(Core& core, const client::Wanted& wanted, Times times, Result<Reply> reply) {
   if (!reply) return std::unexpected(NotTaken{std::move(reply.error())});
   auto& outcome = std::get<model::LockOutcome>(reply->outcome);
   if (const auto* granted = std::get_if<model::Granted>(&outcome)) {
-    return Taken{granted->fence, granted->remaining, since(core, began)};
+    return Taken{granted->fence, granted->remaining, since(core, times.began),
+                 client::valid_until(times.before_send, granted->remaining)};
   }
   if (auto* busy = std::get_if<model::Busy>(&outcome)) {
     Error error{Errc::busy, client::explain_busy(wanted.name, *busy)};
@@ -63,7 +69,7 @@ bool may_be_in_store(const TakeResult& result) {
 TakeResult take_now(Core& core, const client::Wanted& wanted) {
   const LocalTime began = core.runtime().now();
   auto asking = core.store().apply(question(core, wanted));
-  return judge(core, wanted, began, asking.take_ready());
+  return judge(core, wanted, {began, began}, asking.take_ready());
 }
 
 Task<TakeResult> take_at_once(std::shared_ptr<Core> core, client::Wanted wanted) {
@@ -71,7 +77,7 @@ Task<TakeResult> take_at_once(std::shared_ptr<Core> core, client::Wanted wanted)
   Request request = question(*core, wanted);
   auto asking = core->store().apply(std::move(request));
   Result<Reply> reply = co_await std::move(asking);
-  TakeResult result = judge(*core, wanted, began, std::move(reply));
+  TakeResult result = judge(*core, wanted, {began, began}, std::move(reply));
   if (may_be_in_store(result)) give_back(core, wanted);
   co_return result;
 }
@@ -84,13 +90,15 @@ Task<TakeResult> take_waiting(std::shared_ptr<Core> core, client::Wanted wanted,
   if (!won) co_return std::unexpected(NotTaken{std::move(won.error())});
   if (!won->claim) {
     const auto left = std::chrono::floor<Micros>(won->valid_until - core->runtime().now());
-    co_return Taken{won->fence, std::max(left, Micros::zero()), since(*core, began)};
+    co_return Taken{won->fence, std::max(left, Micros::zero()), since(*core, began),
+                    won->valid_until};
   }
   // Handed over: what the caller gets must be a lease, not the short claim it begins with.
+  const LocalTime before_send = core->runtime().now();
   Request request = confirmation(*core, wanted);
   auto confirming = core->store().apply(std::move(request));
   Result<Reply> reply = co_await std::move(confirming);
-  TakeResult result = judge(*core, wanted, began, std::move(reply));
+  TakeResult result = judge(*core, wanted, {began, before_send}, std::move(reply));
   if (!result) give_back(core, wanted);
   co_return result;
 }

@@ -19,6 +19,7 @@ struct Taken {
   Fence fence = 0;
   Micros remaining{};  // told by the store's last answer
   Micros waited{};     // from the call to that answer
+  client::LocalTime valid_until{};  // counted from before that question was sent
 };
 
 struct NotTaken {

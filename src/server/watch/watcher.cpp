@@ -21,7 +21,7 @@ constexpr auto wanted_for = 60s;
 constexpr auto page_deadline = 2s;
 constexpr std::uint32_t page_size = 1000;
 // Looking may cost this part of one processor: with very many locks it becomes rarer.
-constexpr int max_share = 200;
+constexpr int max_share = 500;
 // A victim that waits elsewhere is ended there, by its own server; if that does not come to pass,
 // another one is chosen.
 constexpr auto patience_with_others = 3s;

@@ -76,7 +76,7 @@ end
 
 local function queued(wanted)
   local place = tonumber(call('ZSCORE', order, 'w' .. wanted.id)) - WAITERS
-  local ahead = call('ZRANK', order, 'w' .. wanted.id)
+  local ahead = math.min(call('ZRANK', order, 'w' .. wanted.id), 256)
   return {now, QUEUED, digits(place), ahead, until_room(wanted.permits), is_foreign() and 1 or 0}
 end
 

@@ -86,7 +86,7 @@ std::shared_ptr<client::HeldLease> keep(Services& services, const client::Wanted
                                        .permits = wanted.permits,
                                        .metadata = wanted.metadata};
   const client::Won won{.fence = taken.fence,
-                        .valid_until = services.core().runtime().now() + taken.remaining,
+                        .valid_until = taken.valid_until,
                         .claim = std::nullopt,
                         .ear = nullptr};
   return client::HeldLease::start(services.shared_core(), std::move(identity),

@@ -204,6 +204,31 @@ TEST_F(TokenTest, events_and_statistics_name_only_what_is_covered) {
   EXPECT_EQ(as("bot", {.path = "/metrics"}).body.find("b:hidden"), std::string::npos);
 }
 
+TEST_F(TokenTest, a_deadlock_names_only_what_is_covered) {
+  const auto acquire = [&](const std::string& name, const std::string& owner, const std::string& wait) {
+    const auto body = fmt::format(R"({{"owner":"{}","wait":"{}"}})", owner, wait);
+    return test::request_text({.method = "POST",
+                               .path = "/v1/locks/" + name + "/acquire",
+                               .body = body,
+                               .headers = {{"Authorization", "Bearer boss-secret"}}},
+                              address);
+  };
+  HttpConnection one(address);
+  HttpConnection two(address);
+  one.send(acquire("a:shown", "one", "0s"));
+  two.send(acquire("b:hidden", "two", "0s"));
+  ASSERT_EQ(one.receive().status, 200);
+  ASSERT_EQ(two.receive().status, 200);
+  one.send(acquire("b:hidden", "one", "1h"));
+  two.send(acquire("a:shown", "two", "1h"));
+  ASSERT_TRUE(test::eventually([&] {
+    return as("boss", {.path = "/v1/deadlocks"}).body.find("b:hidden") != std::string::npos;
+  }));
+  const auto seen = as("bot", {.path = "/v1/deadlocks"});
+  EXPECT_NE(seen.body.find("a:shown"), std::string::npos) << seen.body;
+  EXPECT_EQ(seen.body.find("b:hidden"), std::string::npos) << seen.body;
+}
+
 TEST_F(TokenTest, health_is_open_and_says_little) {
   const auto open = get("/health");
   EXPECT_EQ(open.status, 200);

@@ -45,9 +45,11 @@ Task<Response> stats(const Call& call) {
                            {"store_up", gauges.store_up}}));
 }
 
-boost::json::object to_json(const DeadlockMember& member) {
+boost::json::object to_json(const DeadlockMember& member, const Principal& reader) {
   boost::json::array holds;
-  for (const auto& name : member.holds) holds.emplace_back(name);
+  for (const auto& name : member.holds) {
+    if (reader.may(Verb::read, name)) holds.emplace_back(name);
+  }
   return {{"who", member.node},
           {"holds", std::move(holds)},
           {"waits_for", member.waits_for},
@@ -60,7 +62,8 @@ Task<Response> deadlocks(const Call& call) {
   for (const auto& each : call.services.watcher->deadlocks()) {
     boost::json::array members;
     for (const auto& member : each.members) {
-      if (call.principal->may(Verb::read, member.waits_for)) members.emplace_back(to_json(member));
+      if (!call.principal->may(Verb::read, member.waits_for)) continue;
+      members.emplace_back(to_json(member, *call.principal));
     }
     if (members.empty()) continue;
     all.emplace_back(boost::json::object{

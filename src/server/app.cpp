@@ -108,7 +108,9 @@ void App::write_down(const Begun& begun, const Response& response) const {
   metrics.http_by_status[std::min(digit, metrics.http_by_status.size() - 1)].add();
   const auto took = std::chrono::floor<Histogram::Time>(LocalClock::now() - begun.at);
   if (!begun.has_waited) metrics.http_time.add(took);
-  const auto level = response.status >= 500 ? LogLevel::warning : LogLevel::debug;
+  // Whoever is sent away while the server stops is no news.
+  const bool is_trouble = response.status >= 500 && !services_.is_draining;
+  const auto level = is_trouble ? LogLevel::warning : LogLevel::debug;
   if (!logs(level)) return;
   // The route, not the path: a path may hold what somebody put there by mistake.
   log(level, "request",

@@ -41,13 +41,12 @@ ServedProgram::ServedProgram(std::vector<std::string> words, std::vector<std::st
             return all;
           }(),
           {.environment = {"HOME=/nonexistent", "HOLDFAST_SYSTEM_CONFIG=/nonexistent"}}) {
+  constexpr std::string_view said = "listening";
   constexpr std::string_view before = "127.0.0.1:";
-  const bool is_there = test::eventually([&] {
-    return program_.err().contains(before) || program_.ended().has_value();
-  });
+  test::eventually([&] { return program_.err().contains(said) || program_.ended(); });
   const auto& log = program_.err();
-  if (!is_there || !log.contains("listening")) return;
-  const auto at = log.find(before);
+  if (!log.contains(said)) return;
+  const auto at = log.find(before, log.find(said));
   const auto end = log.find_first_not_of("0123456789", at + before.size());
   address_ = log.substr(at, end - at);
 }

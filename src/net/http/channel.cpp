@@ -4,8 +4,10 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/socket_base.hpp>
 #include <boost/asio/write.hpp>
+#include <linux/sockios.h>
 #include <openssl/err.h>
 #include <openssl/x509.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -86,6 +88,8 @@ void Channel::end_writing() {
 }
 
 void Channel::drop_unsent() {
+  int unsent = 0;
+  if (ioctl(socket_.native_handle(), SIOCOUTQ, &unsent) != 0 || unsent == 0) return;
   boost::system::error_code ignored;
   socket_.set_option(asio::socket_base::linger(true, 0), ignored);
 }

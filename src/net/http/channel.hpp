@@ -40,7 +40,8 @@ class Channel {
   void cancel();
   // Nothing more will be written; the client may still be sending.
   void end_writing();
-  // What the other side has not taken yet is not kept for it after `close`.
+  // What the other side has not taken until now is not kept for it after `close`: the system would
+  // try for minutes.
   void drop_unsent();
   // Says goodbye where that is possible without waiting, and ends everything under way.
   void close();

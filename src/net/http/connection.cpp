@@ -62,8 +62,7 @@ void Connection::expire() {
   // In the middle of a request the client is told; a read that ends with an error gets us there.
   const bool can_tell = waits_for_read_ && phase_ != Phase::idle && !reached_end_;
   if (can_tell) return channel_.cancel();
-  // It does not read what we write: the system would keep that, and try for minutes.
-  if (phase_ == Phase::ours) channel_.drop_unsent();
+  channel_.drop_unsent();
   close();
 }
 

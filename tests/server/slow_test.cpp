@@ -76,6 +76,7 @@ TEST_F(SlowTest, waiting_for_a_lock_is_not_idling) {
 
 TEST_F(SlowTest, who_never_reads_its_answers_is_closed) {
   options.limits.idle_timeout = 700ms;
+  options.limits.header_timeout = 700ms;
   start();
   HttpConnection connection(address);
   const int small = 4096;

@@ -306,7 +306,7 @@ runtime::Detached Connection::serve([[maybe_unused]] std::shared_ptr<Connection>
   must_linger = must_linger || !reader_.is_empty();
   if (must_linger && channel_.is_open()) {
     channel_.end_writing();
-    reached_end_ = timed_out_;
+    reached_end_ = false;
     phase_ = Phase::idle;
     expect_within(linger_time);
     for (std::size_t rounds = 0; rounds < max_linger_reads; ++rounds) {

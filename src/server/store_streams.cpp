@@ -2,13 +2,18 @@
 #include "server/store_streams.hpp"
 
 #include "backends/remote/protocol.hpp"
+#include "model/party.hpp"
 #include "runtime/spawn.hpp"
 
 #include <boost/json/serialize.hpp>
+#include <fmt/format.h>
 
 #include <atomic>
+#include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <stop_token>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -71,6 +76,13 @@ void close(const std::shared_ptr<OpenEar>& ear) {
   ear->listening->poke();
 }
 
+Error victim_of(const LockName& name) {
+  return {Errc::deadlock,
+          fmt::format("'{}' would have been waited for for ever: this wait was ended to break a "
+                      "circle of waits",
+                      name.str())};
+}
+
 bool is_same(const Principal& one, const Principal& other) {
   return one.name == other.name && one.secret_hash == other.secret_hash;
 }
@@ -104,6 +116,8 @@ class StoreStreams::Shared : public std::enable_shared_from_this<StoreStreams::S
     std::shared_ptr<OpenEar> ear;
     Waiter waiter;
     WaitingRoom::Ticket ticket;
+    // A victim is told to ask again, and learns from the answer.
+    std::unique_ptr<std::stop_callback<std::function<void()>>> on_victim{};
   };
   struct Stream {
     BodyStreamPtr body;
@@ -164,17 +178,22 @@ Result<StoreStreams::Ear> StoreStreams::Shared::listen(std::string_view name, Wa
   if (found == streams_.end()) return fail(Errc::unavailable, "the stream has just ended");
   auto& places = found->second.places;
   if (const auto known = places.find(waiter.request); known != places.end()) {
+    if (known->second.ticket.wait()->is_victim) return std::unexpected(victim_of(waiter.name));
     return Ear{known->second.ear->listening->process(), false};
   }
-  // Its deadlocks are for its own process to find: a wait there cannot be ended from here.
-  auto ticket = waiting_.enter(waiter.name.str(), 0);
+  auto ticket = waiting_.enter(waiter.name.str(), model::party_of(waiter.owner.view()));
   if (!ticket) return std::unexpected(std::move(ticket.error()));
   auto listening = core_->store().listen(waiter.name, waiter.owner, waiter.request);
   if (!listening) return std::unexpected(std::move(listening.error()));
   auto ear = make_ear(found->second, waiter);
   ear->listening = std::move(*listening);
   const auto request = waiter.request;
-  places.emplace(request, Place{ear, std::move(waiter), std::move(*ticket)});
+  auto on_victim = std::make_unique<std::stop_callback<std::function<void()>>>(
+      ticket->wait()->stop.get_token(), [weak = std::weak_ptr(ear)] {
+        if (const auto open = weak.lock()) pass_on(*open, Notice{});
+      });
+  places.emplace(request,
+                 Place{ear, std::move(waiter), std::move(*ticket), std::move(on_victim)});
   const Ear made{ear->listening->process(), true};
   lock.unlock();
   runtime::spawn(listen_on(std::move(ear)));

@@ -4,7 +4,10 @@
 #include <holdfast/client.hpp>
 
 #include <boost/json/array.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <future>
 
 namespace holdfast::server {
@@ -65,6 +68,80 @@ TEST_F(DeadlockHttpTest, the_youngest_of_three_is_ended_if_the_operator_wants_th
   EXPECT_EQ(youngest.code(), "deadlock");
   post("/v1/locks/lock-2/release", R"({"owner":"party-2"})");
   EXPECT_EQ(waits[1].get().status, 200);
+}
+
+[[noreturn]] void die(const Error& error) {
+  fmt::print(stderr, "{}\n", error.message);
+  _exit(1);
+}
+
+// Each is a process of its own, since the process is what the graph knows of a program: it takes
+// one lock, says so, and waits for the other when it is told to.
+pid_t start_program(const std::string& store, const std::string& first, const std::string& second,
+                    int ready, int go) {
+  const pid_t pid = fork();
+  if (pid != 0) return pid;
+  auto client = open(store);
+  if (!client) die(client.error());
+  auto held = client->mutex(first).acquire({.ttl = 20s});
+  if (!held) die(held.error());
+  char byte = 0;
+  if (write(ready, "x", 1) != 1 || read(go, &byte, 1) != 1) _exit(3);
+  const auto both = client->mutex(second).acquire({.ttl = 20s, .wait = 15s});
+  held->release();
+  _exit(both ? 0 : both.error().code == Errc::deadlock ? 84 : 4);
+}
+
+class ProgramsTest : public DeadlockHttpTest {
+ protected:
+  void SetUp() override {
+    ASSERT_EQ(pipe(ready_), 0);
+    ASSERT_EQ(pipe(go_), 0);
+  }
+  void TearDown() override {
+    for (const pid_t pid : programs_) {
+      kill(pid, SIGKILL);
+      waitpid(pid, nullptr, 0);
+    }
+  }
+  void start_programs(const std::string& store, std::size_t count) {
+    for (std::size_t at = 0; at < count; ++at) {
+      programs_.push_back(start_program(store, fmt::format("lock-{}", at),
+                                        fmt::format("lock-{}", (at + 1) % count), ready_[1],
+                                        go_[0]));
+      char byte = 0;
+      ASSERT_EQ(read(ready_[0], &byte, 1), 1);
+    }
+    const std::string all(count, 'x');
+    ASSERT_EQ(write(go_[1], all.data(), all.size()), static_cast<ssize_t>(count));
+  }
+  int exit_code_of_next() {
+    int status = 0;
+    const pid_t pid = waitpid(-1, &status, 0);
+    std::erase(programs_, pid);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  int ready_[2]{};
+  int go_[2]{};
+  std::vector<pid_t> programs_;
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(ProgramsTest, programs_on_the_same_store_that_wait_for_each_other_are_reported) {
+  const auto store = "file:" + folder_.path().string();
+  start_programs(store, 3);
+  start(store);
+  const auto found = reported();
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].at("members").as_array().size(), 3U);
+}
+
+TEST_F(ProgramsTest, a_program_that_waits_through_the_server_can_be_the_victim) {
+  options.deadlock_victim = DeadlockVictim::youngest;
+  start();
+  start_programs("http://" + address, 2);
+  EXPECT_EQ(exit_code_of_next(), 84);
+  EXPECT_EQ(exit_code_of_next(), 0);
 }
 
 TEST_F(DeadlockHttpTest, a_chain_without_a_circle_is_none) {

@@ -19,7 +19,7 @@ using text::WallTime;
 
 struct AuditEntry {
   WallTime at{};
-  // acquired, renewed, released, forced, denied, session_started, session_ended, server_started,
+  // acquired, released, forced, lost, denied, session_started, session_ended, server_started,
   // server_stopped, tokens_reloaded, entries_dropped
   std::string what;
   std::string name{};  // of the lock, if one is meant

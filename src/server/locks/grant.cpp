@@ -70,8 +70,7 @@ NotTaken why_stopped(const Acquisition& of, const Wait& wait) {
   return {Error{Errc::cancelled, "the caller left"}};
 }
 
-Task<Result<void>> check_session(Services& services, SessionId session) {
-  if (auto good = services.sessions->may_bind(session); !good) co_return good;
+Task<Result<void>> check_alive(Services& services, SessionId session) {
   auto asking = ask(services.core(), session.lock, model::Inspect{session.keeper});
   const Result<store::Reply> reply = co_await std::move(asking);
   if (!reply) co_return std::unexpected(reply.error());
@@ -117,7 +116,9 @@ Task<TakeResult> acquire(Acquisition acquisition, std::stop_token stop) {
   auto& services = acquisition.services;
   const auto& wanted = acquisition.order.wanted;
   if (acquisition.order.session) {
-    auto checking = check_session(services, *acquisition.order.session);
+    const auto may = services.sessions->may_bind(*acquisition.order.session);
+    if (!may) co_return std::unexpected(NotTaken{may.error()});
+    auto checking = check_alive(services, *acquisition.order.session);
     const Result<void> lives = co_await std::move(checking);
     if (!lives) co_return std::unexpected(NotTaken{lives.error()});
   }
@@ -130,6 +131,19 @@ Task<TakeResult> acquire(Acquisition acquisition, std::stop_token stop) {
     if (!ticket) co_return std::unexpected(NotTaken{ticket.error()});
     auto waiting = wait_for(acquisition, std::move(*ticket), std::move(stop));
     result = co_await std::move(waiting);
+    if (result && acquisition.order.session) {
+      // It may have ended meanwhile: its leases are gone, and this one would go as well while the
+      // caller relies on it.
+      auto checking = check_alive(services, *acquisition.order.session);
+      const Result<void> lives = co_await std::move(checking);
+      if (!lives) {
+        client::Wanted unwanted = wanted;
+        // Nobody of a session that is gone can have it by another attempt.
+        if (lives.error().code == Errc::not_held) unwanted.is_shared = false;
+        give_back(services.shared_core(), unwanted);
+        result = std::unexpected(NotTaken{lives.error()});
+      }
+    }
   }
   write_down(acquisition, result);
   co_return result;

@@ -180,6 +180,7 @@ Result<AcquireOrder> parse_acquire(const Call& call, client::Core& core, std::st
                                  .permits = permits,
                                  .ttl = ttl,
                                  .wait = wait,
+                                 .is_shared = !key->text.empty(),
                                  .metadata = std::move(*metadata)},
                       .session = std::move(session)};
 }

@@ -44,11 +44,13 @@ struct Times {
   LocalTime before_send{};  // of the question whose reply is judged
 };
 
-TakeResult judge(Core& core, const client::Wanted& wanted, Times times, Result<Reply> reply) {
+TakeResult judge(const client::Wanted& wanted, Times times, Result<Reply> reply) {
   if (!reply) return std::unexpected(NotTaken{std::move(reply.error())});
   auto& outcome = std::get<model::LockOutcome>(reply->outcome);
   if (const auto* granted = std::get_if<model::Granted>(&outcome)) {
-    return Taken{granted->fence, granted->remaining, since(core, times.began),
+    // Up to the question: the lease begins no earlier, and the way back is not the caller's loss.
+    const auto waited = std::chrono::floor<Micros>(times.before_send - times.began);
+    return Taken{granted->fence, granted->remaining, waited,
                  client::valid_until(times.before_send, granted->remaining)};
   }
   if (auto* busy = std::get_if<model::Busy>(&outcome)) {
@@ -69,7 +71,7 @@ bool may_be_in_store(const TakeResult& result) {
 TakeResult take_now(Core& core, const client::Wanted& wanted) {
   const LocalTime began = core.runtime().now();
   auto asking = core.store().apply(question(core, wanted));
-  return judge(core, wanted, {began, began}, asking.take_ready());
+  return judge(wanted, {began, began}, asking.take_ready());
 }
 
 Task<TakeResult> take_at_once(std::shared_ptr<Core> core, client::Wanted wanted) {
@@ -77,7 +79,7 @@ Task<TakeResult> take_at_once(std::shared_ptr<Core> core, client::Wanted wanted)
   Request request = question(*core, wanted);
   auto asking = core->store().apply(std::move(request));
   Result<Reply> reply = co_await std::move(asking);
-  TakeResult result = judge(*core, wanted, {began, began}, std::move(reply));
+  TakeResult result = judge(wanted, {began, began}, std::move(reply));
   if (may_be_in_store(result)) give_back(core, wanted);
   co_return result;
 }
@@ -85,9 +87,14 @@ Task<TakeResult> take_at_once(std::shared_ptr<Core> core, client::Wanted wanted)
 Task<TakeResult> take_waiting(std::shared_ptr<Core> core, client::Wanted wanted,
                               std::stop_token stop) {
   const LocalTime began = core->runtime().now();
-  auto waiting = client::acquire(core, wanted, std::move(stop));
+  auto waiting = client::acquire(core, wanted, stop);
   Result<client::Won> won = co_await std::move(waiting);
   if (!won) co_return std::unexpected(NotTaken{std::move(won.error())});
+  // Before it is confirmed: what is shared could not be given back after that.
+  if (won->claim && stop.stop_requested()) {
+    give_back(core, wanted);
+    co_return std::unexpected(NotTaken{Error{Errc::cancelled, "the caller left"}});
+  }
   if (!won->claim) {
     const auto left = std::chrono::floor<Micros>(won->valid_until - core->runtime().now());
     co_return Taken{won->fence, std::max(left, Micros::zero()), since(*core, began),
@@ -98,16 +105,17 @@ Task<TakeResult> take_waiting(std::shared_ptr<Core> core, client::Wanted wanted,
   Request request = confirmation(*core, wanted);
   auto confirming = core->store().apply(std::move(request));
   Result<Reply> reply = co_await std::move(confirming);
-  TakeResult result = judge(*core, wanted, {began, before_send}, std::move(reply));
+  TakeResult result = judge(wanted, {began, before_send}, std::move(reply));
   if (!result) give_back(core, wanted);
   co_return result;
 }
 
 void give_back(const std::shared_ptr<Core>& core, const client::Wanted& wanted) {
-  core->runtime().post([core, name = wanted.name, owner = wanted.owner, request = wanted.request,
-                        ttl = wanted.ttl]() mutable {
-    runtime::spawn(client::withdraw(core, std::move(name), std::move(owner), request, ttl));
-  });
+  model::Release what{wanted.owner, wanted.request, wanted.is_shared};
+  core->runtime().post(
+      [core, name = wanted.name, what = std::move(what), ttl = wanted.ttl]() mutable {
+        runtime::spawn(client::withdraw(core, std::move(name), std::move(what), ttl));
+      });
 }
 
 }  // namespace holdfast::server

@@ -18,7 +18,7 @@ using client::Core;
 struct Taken {
   Fence fence = 0;
   Micros remaining{};  // told by the store's last answer
-  Micros waited{};     // from the call to that answer
+  Micros waited{};     // from the call to the question that was answered so
   client::LocalTime valid_until{};  // counted from before that question was sent
 };
 
@@ -39,7 +39,8 @@ TakeResult take_now(Core& core, const client::Wanted& wanted);
 Task<TakeResult> take_waiting(std::shared_ptr<Core> core, client::Wanted wanted,
                               std::stop_token stop);
 
-// Gives back what a caller who is gone would have had.
+// Gives back what a caller who is gone would have had. If it is shared, a lease stays: whoever asks
+// again with the same key may have it already.
 void give_back(const std::shared_ptr<Core>& core, const client::Wanted& wanted);
 
 }  // namespace holdfast::server

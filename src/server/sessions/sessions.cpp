@@ -185,7 +185,7 @@ void Sessions::drop_if_empty(const std::string& public_id) {
   bound_.erase(found);
 }
 
-void Sessions::forget(std::string_view name, const OwnerId& owner) {
+void Sessions::forget(std::string_view name, const OwnerId& owner, model::RequestId request) {
   std::vector<std::shared_ptr<client::HeldLease>> gone;
   {
     const std::lock_guard lock(mutex_);
@@ -194,7 +194,9 @@ void Sessions::forget(std::string_view name, const OwnerId& owner) {
     const std::string public_id = known->second;
     auto& leases = bound_.at(public_id).leases;
     const auto end = std::stable_partition(leases.begin(), leases.end(), [&](const auto& each) {
-      return each->identity().name.str() != name;
+      const auto& lease = each->identity();
+      const bool is_meant = request == model::RequestId::any || lease.request == request;
+      return !is_meant || lease.name.str() != name;
     });
     std::move(end, leases.end(), std::back_inserter(gone));
     leases.erase(end, leases.end());

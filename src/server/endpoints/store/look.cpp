@@ -2,6 +2,7 @@
 //
 // The rest of the store protocol: GET /v1/store/stream, list, history, diagnose and info.
 #include "server/endpoints/store/protocol.hpp"
+#include "server/locks/visible.hpp"
 
 #include <array>
 #include <charconv>
@@ -55,16 +56,13 @@ Result<store::ListRequest> parse_list(const Call& call) {
       .machine = static_cast<model::Machine>(*machine),
       .prefix = text_in(*query, "prefix"),
       .cursor = text_in(*query, "cursor"),
-      .limit = *limit,
-      .deadline = call.services.core().runtime().now() + client::command_timeout};
+      .limit = *limit};
 }
 
 Task<Response> list_page(Services& services, PrincipalPtr principal, store::ListRequest request) {
-  auto listing = services.core().store().list(std::move(request));
+  auto listing = list_visible(services.shared_core(), std::move(principal), std::move(request));
   Result<LockPage> page = co_await std::move(listing);
   if (!page) co_return refuse(services, page.error());
-  std::erase_if(page->locks,
-                [&](const LockView& lock) { return !principal->may(Verb::read, lock.name); });
   co_return answer_json(services, remote::to_json(*page));
 }
 

@@ -54,13 +54,14 @@ Result<AllOrder> parse(const Call& call) {
     if (!body->contains(unfit)) continue;
     return fail(Errc::bad_input, fmt::format("{}: several names at once are plain mutexes", unfit));
   }
-  // One owner for all of them, so that one release after the other needs only one secret.
-  if (!body->contains("owner")) (*body)["owner"] = call.services.core().fresh_owner().str();
+  // One owner for all of them, so that one release after the other needs only one secret. With a
+  // key the owners follow from it, so that a retry finds the leases of the first attempt.
+  const bool has_key = call.request.has_header("Idempotency-Key") || body->contains("request");
+  if (!has_key && !body->contains("owner")) {
+    (*body)["owner"] = call.services.core().fresh_owner().str();
+  }
   AllOrder all;
   for (const auto& name : *names) {
-    if (!call.principal->may(Verb::lock, name)) {
-      return fail(Errc::not_owner, "names: your token does not cover all of them");
-    }
     auto order = parse_acquire(call, call.services.core(), name, *body);
     if (!order) return std::unexpected(std::move(order.error()));
     all.wait = order->wanted.wait;
@@ -93,31 +94,36 @@ std::shared_ptr<client::HeldLease> keep(Services& services, const client::Wanted
                                   client::Terms{.ttl = wanted.ttl, .renew = true}, won);
 }
 
+using AllWanted = std::vector<client::Wanted>;
+
 // Every lease is brought to its whole ttl before the caller gets any of them.
-Task<Response> hand_out(Services& services, Held held, Micros ttl, Micros waited) {
-  boost::json::array leases;
+Task<Response> hand_out(Services& services, Held held, AllWanted all, Micros waited) {
   for (const auto& lease : held) {
-    auto extending = lease->extend(ttl);
+    auto extending = lease->extend(all.front().ttl);
     const Result<void> extended = co_await std::move(extending);
     if (!extended) {
       release(held);
       co_return answer(extended.error());
     }
+  }
+  boost::json::array leases;
+  for (const auto& lease : held) {
     leases.emplace_back(lease_json(lease->identity().name.str(), lease->identity().owner.view(),
                                    Taken{lease->fence(), lease->remaining(), waited}));
+    lease->detach();
   }
   Response response = answer(200, {{"leases", std::move(leases)}});
-  response.undelivered = [held] { release(held); };
-  for (const auto& lease : held) lease->detach();
-  static_cast<void>(services);
+  response.undelivered = [core = services.shared_core(), all = std::move(all)] {
+    for (const auto& each : all) give_back(core, each);
+  };
   co_return response;
 }
 
 Task<Response> acquire_each(Services& services, Who who, AllOrder all, std::stop_token stop) {
   auto& runtime = services.core().runtime();
   const auto began = runtime.now();
-  const Micros ttl = all.orders.front().wanted.ttl;
   Held held;
+  AllWanted wanted_by_now;
   for (auto& order : all.orders) {
     const auto left = std::chrono::floor<Micros>(began + all.wait - runtime.now());
     order.wanted.wait = std::max(Micros::zero(), left);
@@ -130,9 +136,10 @@ Task<Response> acquire_each(Services& services, Who who, AllOrder all, std::stop
       co_return refusal(taken.error(), Kind::mutex);
     }
     held.push_back(keep(services, wanted, *taken));
+    wanted_by_now.push_back(wanted);
   }
   const auto waited = std::chrono::floor<Micros>(runtime.now() - began);
-  auto handing = hand_out(services, std::move(held), ttl, waited);
+  auto handing = hand_out(services, std::move(held), std::move(wanted_by_now), waited);
   Response response = co_await std::move(handing);
   co_return response;
 }
@@ -140,6 +147,12 @@ Task<Response> acquire_each(Services& services, Who who, AllOrder all, std::stop
 Task<Response> acquire_all(const Call& call) {
   auto all = parse(call);
   if (!all) return done(answer(all.error()));
+  const bool may = std::ranges::all_of(all->orders, [&](const AcquireOrder& order) {
+    return call.principal->may(Verb::lock, order.wanted.name.str());
+  });
+  if (!may) {
+    return done(answer(Problem{403, "forbidden", "your token does not cover all of these names"}));
+  }
   return acquire_each(call.services, call.who(), std::move(*all), call.request.stop());
 }
 

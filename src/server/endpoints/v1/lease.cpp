@@ -71,7 +71,7 @@ Response encode_released(Services& services, const Who& who, const LeaseOrder& o
   if (!reply) return refused(metrics.releases, reply.error());
   const auto& outcome = std::get<model::LockOutcome>(reply->outcome);
   const auto* released = std::get_if<model::Released>(&outcome);
-  services.sessions->forget(order.name.str(), order.owner);
+  services.sessions->forget(order.name.str(), order.owner, order.request);
   if (released == nullptr) {
     return refused(metrics.releases, explain(order.name, outcome));
   }

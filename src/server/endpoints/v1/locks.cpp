@@ -6,15 +6,12 @@
 #include "server/http/call.hpp"
 #include "server/http/fields.hpp"
 #include "server/locks/ask.hpp"
+#include "server/locks/visible.hpp"
 #include "server/services.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <iterator>
-#include <vector>
 
 namespace holdfast::server {
 namespace {
@@ -52,82 +49,25 @@ Result<store::ListRequest> parse_list(const Call& call) {
     } else if (name == "limit") {
       const auto* end = value.data() + value.size();
       const auto [at, failed] = std::from_chars(value.data(), end, request.limit);
-      if (failed != std::errc{} || at != end || request.limit < 1 || request.limit > max_page) {
-        return fail(Errc::bad_input, fmt::format("limit: must be an integer from 1 to {}", max_page));
-      }
+      if (failed != std::errc{} || at != end) request.limit = 0;
     } else {
       return fail(Errc::bad_input, "query: only prefix, cursor and limit are known");
     }
   }
-  if (request.prefix.size() > max_name_bytes) {
-    return fail(Errc::bad_input, fmt::format("prefix: must be at most {} bytes long", max_name_bytes));
-  }
   return request;
 }
 
-// What the caller wants to see and may see, as prefixes of which none covers another. The store is
-// asked for these alone: its cursor names the last lock of a page, and must not name one that the
-// caller may not know of.
-std::vector<std::string> visible(const Principal& principal, const std::string& wanted) {
-  if (principal.prefixes.empty()) return {wanted};
-  std::vector<std::string> prefixes;
-  for (const auto& each : principal.prefixes) {
-    if (each.starts_with(wanted)) prefixes.push_back(each);
-    if (wanted.starts_with(each)) return {wanted};
-  }
-  std::ranges::sort(prefixes);
-  std::vector<std::string> apart;
-  for (auto& each : prefixes) {
-    if (apart.empty() || !each.starts_with(apart.back())) apart.push_back(std::move(each));
-  }
-  return apart;
-}
-
-// "<index of the prefix>:<the store's cursor>".
-struct Place {
-  std::size_t index = 0;
-  std::string cursor;
-};
-
-Result<Place> parse_place(std::string_view text) {
-  Place place;
-  if (text.empty()) return place;
-  const auto* end = text.data() + text.size();
-  const auto [at, failed] = std::from_chars(text.data(), end, place.index);
-  if (failed != std::errc{} || at == end || *at != ':') {
-    return fail(Errc::bad_input, "cursor: must be the `next` of an earlier page");
-  }
-  place.cursor.assign(at + 1, end);
-  return place;
-}
-
-Task<Response> list_page(Services& services, std::vector<std::string> prefixes,
-                         store::ListRequest request, Place place) {
-  request.deadline = services.core().runtime().now() + client::command_timeout;
-  LockPage page;
-  while (place.index < prefixes.size() && page.locks.size() < request.limit) {
-    store::ListRequest part = request;
-    part.prefix = prefixes[place.index];
-    part.cursor = std::move(place.cursor);
-    part.limit = request.limit - static_cast<std::uint32_t>(page.locks.size());
-    auto listing = services.core().store().list(std::move(part));
-    Result<LockPage> more = co_await std::move(listing);
-    if (!more) co_return answer(more.error());
-    std::ranges::move(more->locks, std::back_inserter(page.locks));
-    place = more->next.empty() ? Place{place.index + 1, {}} : Place{place.index, more->next};
-    if (!place.cursor.empty()) break;
-  }
-  if (place.index < prefixes.size()) page.next = fmt::format("{}:{}", place.index, place.cursor);
-  co_return answer(200, text::to_json(page, wall_now()));
+Task<Response> list_page(Services& services, PrincipalPtr principal, store::ListRequest request) {
+  auto listing = list_visible(services.shared_core(), std::move(principal), std::move(request));
+  Result<LockPage> page = co_await std::move(listing);
+  if (!page) co_return answer(page.error());
+  co_return answer(200, text::to_json(*page, wall_now()));
 }
 
 Task<Response> list(const Call& call) {
   auto request = parse_list(call);
   if (!request) return done(answer(request.error()));
-  auto place = parse_place(request->cursor);
-  if (!place) return done(answer(place.error()));
-  auto prefixes = visible(*call.principal, request->prefix);
-  return list_page(call.services, std::move(prefixes), std::move(*request), std::move(*place));
+  return list_page(call.services, call.principal, std::move(*request));
 }
 
 // Looks first: whoever is granted the lock after that is not meant.

@@ -88,6 +88,8 @@ Task<Response> list(const Call& call) {
     for (const auto& name : each.names) {
       if (call.principal->may(Verb::read, name)) names.emplace_back(name);
     }
+    // Whoever may see none of its locks may not know of it either.
+    if (names.empty()) continue;
     sessions.emplace_back(boost::json::object{
         {"session_id", each.public_id}, {"principal", each.principal}, {"locks", std::move(names)}});
   }

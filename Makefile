@@ -10,7 +10,7 @@ SECONDS ?= 600
 sources = $(shell find include src tests examples bench fuzz cmake -name '*.[ch]pp' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run tour test simulate simulate-long simulate-compilers chaos-redis model bench bench-redis bench-cli fuzz asan tsan clang tidy format format-check install clean
+.PHONY: help run tour test simulate simulate-long simulate-compilers chaos-redis model bench bench-redis bench-cli bench-http fuzz asan tsan clang tidy format format-check install clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -78,6 +78,11 @@ bench-cli: ## Build the release and run the benchmarks of the program
 	@tools/install_packages build test bench
 	@$(call build,release,benchmarks)
 	bench/run build/release/bench cli
+
+bench-http: ## Build the release and run the benchmarks of the server
+	@tools/install_packages build test bench bench_http
+	@$(call build,release,benchmarks)
+	bench/run build/release/bench http
 
 asan: ## Run every test under the address and undefined-behaviour sanitizers
 	@tools/install_packages build test model

@@ -25,7 +25,23 @@ const char* audited(EventType type) {
 
 }  // namespace
 
+// Here, so that every way to a lock is counted alike. What fails is counted where it fails.
+void Journal::count(const Happening& happening) {
+  switch (happening.type) {
+    case EventType::acquired: {
+      const auto kind = static_cast<std::size_t>(happening.kind.value_or(Kind::mutex));
+      return metrics_.acquisitions[kind - 1].add(std::nullopt);
+    }
+    case EventType::renewed: return metrics_.renewals.add(std::nullopt);
+    case EventType::released: return metrics_.releases.add(std::nullopt);
+    case EventType::forced: return metrics_.forced.add();
+    case EventType::lost: return metrics_.lost.add();
+    default: return;
+  }
+}
+
 void Journal::record(const Who& who, const Happening& happening) {
+  count(happening);
   const auto now = wall_now();
   if (const char* what = audited(happening.type)) {
     audit_.append({.at = now,

@@ -39,7 +39,7 @@ class Journal {
   Journal(Observer& observer, AuditLog& audit, Metrics& metrics)
       : observer_(observer), audit_(audit), metrics_(metrics) {}
 
-  // As an event, and in the audit trail where it changed who holds a lock.
+  // As an event, in the metrics, and in the audit trail where it changed who holds a lock.
   void record(const Who& who, const Happening& happening);
   // In the audit trail alone: "denied", "session_started", "server_started".
   void note(const Who& who, std::string_view what, std::string_view name, std::string_view reason);
@@ -47,6 +47,8 @@ class Journal {
   Metrics& metrics() { return metrics_; }
 
  private:
+  void count(const Happening& happening);
+
   Observer& observer_;
   AuditLog& audit_;
   Metrics& metrics_;

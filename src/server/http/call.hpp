@@ -53,6 +53,7 @@ struct Route {
   std::string_view pattern;  // "/v1/locks/{name}/acquire"
   Access access;
   Endpoint endpoint;
+  bool takes_its_time = false;  // as the caller wants it: no measure of the server
 };
 
 }  // namespace holdfast::server

@@ -50,7 +50,6 @@ void write_down(const Acquisition& of, const TakeResult& result) {
     if (result.error().error.code == Errc::busy) metrics.contention.refused(wanted.name.str());
     return;
   }
-  metrics.acquisitions[kind].add(std::nullopt);
   metrics.holds.taken(wanted.name.str(), wanted.owner.view(), result->fence,
                       of.services.core().runtime().now());
   record(of, EventType::acquired, result->fence);

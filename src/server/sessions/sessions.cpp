@@ -237,7 +237,6 @@ void Sessions::lost(const std::string& public_id, const std::string& name, Fence
     });
     drop_if_empty(public_id);
   }
-  journal_.metrics().lost.add();
   journal_.record(who, {.type = EventType::lost, .name = name, .fence = fence});
 }
 

@@ -131,11 +131,13 @@ Task<bool> Watcher::look() {
     parts_.observer.forget();
     co_return false;
   }
+  const LocalTime came = runtime.now();
   judge(*snapshot);
   parts_.observer.look(std::move(*snapshot), began, wall_now());
   const LocalTime ended = runtime.now();
   looked_at_ = ended.time_since_epoch().count();
-  next_look_ = ended + (ended - began) * max_share;
+  // The listing cost about as much again; the time that it was under way is not our cost.
+  next_look_ = ended + 2 * (ended - came) * max_share;
   co_return true;
 }
 

@@ -40,7 +40,7 @@ Task<Response> run(const Call& call) {
 }
 
 constexpr std::array routes{
-    Route{Method::post, "/api/locks/{pattern}/{resourceId}", Access::lock, run},
+    Route{Method::post, "/api/locks/{pattern}/{resourceId}", Access::lock, run, true},
 };
 
 }  // namespace

@@ -42,10 +42,8 @@ Response refuse(const Job& job, const NotTaken& why) {
 }
 
 void write_down_end(const Job& job, Fence fence, Micros held, bool were_ours) {
-  auto& metrics = job.services.metrics();
   record(job, were_ours ? EventType::released : EventType::lost, fence);
-  metrics.hold_time.add(held);
-  if (!were_ours) metrics.lost.add();
+  job.services.metrics().hold_time.add(held);
 }
 
 Leash leash_of(const Job& job, client::HeldLease& first) {
@@ -92,7 +90,6 @@ Task<Response> run_single(Job job) {
   }
   job.place.reset();
   const Fence fence = leases.front()->fence();
-  acquisitions(job).add(std::nullopt);
   record(job, EventType::acquired, fence);
   Ticket ticket{order.resource, fence};
   Leash leash = leash_of(job, *leases.front());

@@ -57,7 +57,6 @@ Response encode_renewed(Services& services, const Who& who, const LeaseOrder& or
   const auto& outcome = std::get<model::LockOutcome>(reply->outcome);
   const auto* granted = std::get_if<model::Granted>(&outcome);
   if (granted == nullptr) return refused(counter, explain(order.name, outcome));
-  counter.add(std::nullopt);
   services.journal.record(who, {.type = EventType::renewed,
                                 .name = order.name.str(),
                                 .fence = granted->fence});
@@ -75,7 +74,6 @@ Response encode_released(Services& services, const Who& who, const LeaseOrder& o
   if (released == nullptr) {
     return refused(metrics.releases, explain(order.name, outcome));
   }
-  metrics.releases.add(std::nullopt);
   const auto held = metrics.holds.released(order.name.str(), order.owner.view(),
                                            services.core().runtime().now());
   if (held) metrics.hold_time.add(held->time);

@@ -85,7 +85,6 @@ Task<Response> force_release(Services& services, Who who, LockName name, std::st
   const auto& outcome = std::get<model::LockOutcome>(reply->outcome);
   const auto* forced = std::get_if<model::Forced>(&outcome);
   if (forced == nullptr) co_return answer(client::explain_refusal(name, outcome));
-  services.metrics().forced.add();
   services.journal.record(who, {.type = EventType::forced,
                                 .name = name.str(),
                                 .fence = forced->fence,

@@ -226,7 +226,8 @@ Task<Notice> Attempt::pause() {
 
 Task<Result<Won>> Attempt::give_up(Error error) {
   if (may_be_in_store_) {
-    auto withdrawal = withdraw(core_, wanted_.name, wanted_.owner, wanted_.request, wanted_.ttl);
+    model::Release what{wanted_.owner, wanted_.request, wanted_.is_shared};
+    auto withdrawal = withdraw(core_, wanted_.name, std::move(what), wanted_.ttl);
     co_await std::move(withdrawal);
   }
   co_return std::unexpected(std::move(error));
@@ -235,14 +236,13 @@ Task<Result<Won>> Attempt::give_up(Error error) {
 struct Withdrawal {
   std::shared_ptr<Core> core;
   LockName name;
-  OwnerId owner;
-  model::RequestId request{};
+  model::Release what;
   LocalTime until{};
 };
 
-Task<bool> try_withdraw(std::shared_ptr<Core> core, LockName name, OwnerId owner,
-                        model::RequestId request, LocalTime deadline) {
-  model::LockCommand command{.spec = {}, .verb = model::Release{std::move(owner), request}};
+Task<bool> try_withdraw(std::shared_ptr<Core> core, LockName name, model::Release what,
+                        LocalTime deadline) {
+  model::LockCommand command{.spec = {}, .verb = std::move(what)};
   Request ask{.name = std::move(name), .command = std::move(command), .deadline = deadline};
   auto releasing = core->store().apply(std::move(ask));
   const Result<Reply> reply = co_await std::move(releasing);
@@ -250,30 +250,29 @@ Task<bool> try_withdraw(std::shared_ptr<Core> core, LockName name, OwnerId owner
 }
 
 // Until the store has heard it, or the lease has ended by itself.
-Task<bool> keep_withdrawing(Withdrawal what) {
-  runtime::Event nobody(what.core->shared_runtime());
-  for (unsigned failures = 0; what.core->runtime().now() < what.until; ++failures) {
-    const LocalTime now = what.core->runtime().now();
-    auto trying = try_withdraw(what.core, what.name, what.owner, what.request,
-                               std::min<LocalTime>(now + command_timeout, what.until));
+Task<bool> keep_withdrawing(Withdrawal rest) {
+  runtime::Event nobody(rest.core->shared_runtime());
+  for (unsigned failures = 0; rest.core->runtime().now() < rest.until; ++failures) {
+    const LocalTime now = rest.core->runtime().now();
+    auto trying = try_withdraw(rest.core, rest.name, rest.what,
+                               std::min<LocalTime>(now + command_timeout, rest.until));
     if (co_await std::move(trying)) co_return true;
-    const Micros delay = next_delay(after_errors, failures, what.core->runtime().random());
-    co_await nobody.wait_until(std::min<LocalTime>(now + delay, what.until));
+    const Micros delay = next_delay(after_errors, failures, rest.core->runtime().random());
+    co_await nobody.wait_until(std::min<LocalTime>(now + delay, rest.until));
   }
-  what.core->unreleased.fetch_add(1, std::memory_order_relaxed);
+  rest.core->unreleased.fetch_add(1, std::memory_order_relaxed);
   runtime::log_warning(fmt::format("could not give back '{}' on {}; it ended with its ttl",
-                                   what.name.str(), what.core->store().describe()));
+                                   rest.name.str(), rest.core->store().describe()));
   co_return false;
 }
 
 }  // namespace
 
-Task<bool> withdraw(std::shared_ptr<Core> core, LockName name, OwnerId owner,
-                    model::RequestId request, Micros ttl) {
+Task<bool> withdraw(std::shared_ptr<Core> core, LockName name, model::Release what, Micros ttl) {
   const LocalTime now = core->runtime().now();
-  auto trying = try_withdraw(core, name, owner, request, now + prompt_timeout);
+  auto trying = try_withdraw(core, name, what, now + prompt_timeout);
   if (co_await std::move(trying)) co_return true;
-  Withdrawal rest{core, std::move(name), std::move(owner), request, now + ttl};
+  Withdrawal rest{core, std::move(name), std::move(what), now + ttl};
   core->runtime().post(
       [rest = std::move(rest)]() mutable { runtime::spawn(keep_withdrawing(std::move(rest))); });
   co_return false;

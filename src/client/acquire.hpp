@@ -23,6 +23,9 @@ struct Wanted {
   Micros ttl{};
   Micros wait{};
   bool retry = false;  // ask again and again instead of queueing
+  // Somebody may ask the same elsewhere and be granted it: what is given up is the place in the
+  // queue and a claim that nobody confirmed, never a lease.
+  bool is_shared = false;
   model::MetadataPtr metadata;
   // Called once, when it has to stand in line. Must not block or call back.
   std::function<void()> on_queued{};
@@ -43,8 +46,8 @@ struct Won {
 // (at the latest when the ttl ends, if the store cannot be reached).
 Task<Result<Won>> acquire(std::shared_ptr<Core> core, Wanted wanted, std::stop_token stop);
 
-// Takes back whatever this request has in the store: first promptly, then in the background.
-Task<bool> withdraw(std::shared_ptr<Core> core, LockName name, OwnerId owner,
-                    model::RequestId request, Micros ttl);
+// Takes back whatever this request has in the store: first promptly, then in the background for as
+// long as the ttl.
+Task<bool> withdraw(std::shared_ptr<Core> core, LockName name, model::Release what, Micros ttl);
 
 }  // namespace holdfast::client

@@ -234,7 +234,8 @@ void HeldLease::abandon() {
   const Micros left = std::chrono::ceil<Micros>(plan_.valid_until() - now());
   const Micros at_most = std::max(plan_.ttl(), left + 2 * drift_allowance(left));
   lock.unlock();
-  runtime::spawn(withdraw(core_, identity_.name, identity_.owner, identity_.request, at_most));
+  model::Release what{identity_.owner, identity_.request};
+  runtime::spawn(withdraw(core_, identity_.name, std::move(what), at_most));
 }
 
 }  // namespace holdfast::client

@@ -3,6 +3,9 @@
 
 #include <boost/json/array.hpp>
 
+#include <future>
+#include <thread>
+
 namespace holdfast::server {
 namespace {
 
@@ -55,6 +58,36 @@ TEST_F(SessionTest, a_lease_that_its_client_released_is_not_renewed_any_more) {
   ASSERT_EQ(post("/v1/locks/a/release", R"({"owner":")" + lease.text("owner") + "\"}").status, 200);
   EXPECT_EQ(get("/v1/sessions").json().at("sessions").as_array().size(), 0U);
   EXPECT_EQ(post("/v1/locks/a/acquire").status, 200);
+}
+
+TEST_F(SessionTest, a_second_lease_on_the_same_name_is_renewed_after_the_first_was_released) {
+  const auto session = begin();
+  const std::string permit = R"(,"kind":"semaphore","capacity":2,"ttl":"300ms","request":)";
+  const auto owner = take("a", session, permit + R"("one")").text("owner");
+  ASSERT_EQ(take("a", session, permit + R"("two")").status, 200);
+  const auto released =
+      post("/v1/locks/a/release", R"({"owner":")" + owner + R"(","request":"one"})");
+  ASSERT_EQ(released.status, 200) << released.body;
+  std::this_thread::sleep_for(700ms);
+  const auto seen = get("/v1/locks/a");
+  ASSERT_EQ(seen.status, 200) << "the client kept its session alive, and lost its lease";
+  EXPECT_EQ(seen.json().at("holders").as_array().size(), 1U);
+}
+
+TEST_F(SessionTest, a_wait_that_outlives_its_session_is_not_answered_with_a_lease) {
+  const auto holder = post("/v1/locks/a/acquire", R"({"ttl":"30s"})").text("owner");
+  const auto session = begin(R"({"ttl":"30s"})");
+  auto waiting = std::async(std::launch::async, [&] {
+    return take("a", session, R"(,"ttl":"30s","wait":"20s")");
+  });
+  const auto is_waiting = [&] {
+    return !get("/v1/locks/a").json().at("waiters").as_array().empty();
+  };
+  for (int tries = 0; tries < 200 && !is_waiting(); ++tries) std::this_thread::sleep_for(5ms);
+  ASSERT_EQ(post("/v1/sessions:end", with(session)).status, 200);
+  ASSERT_EQ(post("/v1/locks/a/release", R"({"owner":")" + holder + "\"}").status, 200);
+  EXPECT_EQ(waiting.get().code(), "not_held");
+  EXPECT_EQ(post("/v1/locks/a/acquire", R"({"wait":"1s"})").status, 200);
 }
 
 TEST_F(SessionTest, another_server_on_the_same_store_can_keep_it_alive_and_end_it) {

@@ -5,7 +5,9 @@
 #include "server/auth/token_edit.hpp"
 #include "server_fixture.hpp"
 
+#include <boost/json/array.hpp>
 #include <boost/json/parse.hpp>
+#include <fmt/format.h>
 
 #include <fstream>
 #include <thread>
@@ -194,6 +196,52 @@ TEST_F(StoreApi, waiters_and_streams_are_limited) {
             "released");
   EXPECT_EQ(outcome(wait("103")), "queued");
   EXPECT_EQ(look("/v1/store/stream").code(), "limit_reached");
+}
+
+TEST_F(StoreApi, a_page_of_nothing_or_of_everything_is_refused_and_ends_no_server) {
+  start();
+  for (int lock = 0; lock < 300; ++lock) post(fmt::format("/v1/locks/n{}/acquire", lock));
+  for (const char* limit : {"0", "1001", "4294967295"}) {
+    const auto refused = look(fmt::format("/v1/store/list?limit={}", limit));
+    EXPECT_EQ(refused.status, 400) << refused.body;
+    EXPECT_EQ(refused.code(), "bad_input");
+  }
+}
+
+TEST_F(StoreApi, a_list_names_no_lock_beyond_a_tokens_prefixes_in_its_cursor) {
+  const test::TemporaryFolder folder;
+  options.token_file = (folder.path() / "tokens").string();
+  const auto add = [&](const std::string& name, std::vector<std::string> prefixes) {
+    const auto added = add_token(options.token_file, {.name = name,
+                                                      .verbs = {Verb::lock},
+                                                      .prefixes = std::move(prefixes),
+                                                      .secret_hash = hash_of("hf_" + name)});
+    ASSERT_TRUE(added) << added.error().message;
+  };
+  add("all", {});
+  add("orders", {"orders:"});
+  start("file:" + (folder.path() / "store").string());
+  for (const char* name : {"customers:1", "customers:2", "orders:1", "orders:2", "payroll:1"}) {
+    ASSERT_EQ(call({.method = "POST",
+                    .path = fmt::format("/v1/locks/{}/acquire", name),
+                    .headers = {{"Authorization", "Bearer hf_all"}}})
+                  .status,
+              200);
+  }
+  std::string next;
+  std::size_t seen = 0;
+  do {
+    const auto page = call({.method = "GET",
+                            .path = "/v1/store/list?limit=1&cursor=" + next,
+                            .headers = {{"Authorization", "Bearer hf_orders"},
+                                        {"Holdfast-Store-Protocol", "1"}}});
+    ASSERT_EQ(page.status, 200) << page.body;
+    EXPECT_EQ(page.body.find("customers"), std::string::npos) << page.body;
+    EXPECT_EQ(page.body.find("payroll"), std::string::npos) << page.body;
+    seen += page.json().at("locks").as_array().size();
+    next = page.text("next");
+  } while (!next.empty() && seen < 10);
+  EXPECT_EQ(seen, 2U);
 }
 
 TEST_F(StoreApi, a_store_is_listed_with_everything_that_its_views_have) {

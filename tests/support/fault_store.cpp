@@ -334,6 +334,7 @@ store::Capabilities FaultStore::capabilities() const {
   auto whole = inner()->capabilities();
   const std::lock_guard lock(mutex_);
   whole.queues = whole.queues && queues_;
+  whole.immediate = false;  // an answer may be late
   return whole;
 }
 

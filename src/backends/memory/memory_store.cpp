@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/memory/memory_store.hpp"
 
+#include <holdfast/options.hpp>
+
 #include "backends/memory/guards.hpp"
 #include "backends/memory/shard.hpp"
 #include "runtime/fork.hpp"
@@ -121,6 +123,9 @@ Result<Reply> MemoryStore::apply_now(const Request& request) {
 }
 
 Result<LockPage> MemoryStore::list_now(const store::ListRequest& request) const {
+  if (request.limit < 1 || request.limit > max_page) {
+    return fail(Errc::bad_input, fmt::format("limit: must be 1 to {}", max_page));
+  }
   auto position = parse_cursor(request.cursor);
   if (!position) return std::unexpected(std::move(position.error()));
   const auto now = store_time(runtime_->now());

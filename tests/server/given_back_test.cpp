@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What becomes of a grant whose caller did not get the answer: on a store behind a bad line.
+#include "backends/memory/memory_store.hpp"
+#include "client/core.hpp"
+#include "server_fixture.hpp"
+#include "support/fault_store.hpp"
+
+#include <boost/json/array.hpp>
+
+#include <functional>
+
+namespace holdfast::server {
+namespace {
+
+using namespace std::chrono_literals;
+using test::Fault;
+using test::FaultStore;
+
+class GivenBackTest : public ServerTest {
+ protected:
+  void SetUp() override {
+    const auto runtime = runtime::shared_runtime();
+    store = FaultStore::over(runtime,
+                             [runtime] { return backends::memory::make_memory_store(runtime); });
+    options.listen = {"127.0.0.1:0"};
+    auto started = Server::start(options, client::make_core(store, runtime));
+    ASSERT_TRUE(started) << started.error().message;
+    server = std::move(*started);
+    address = server->addresses().front();
+  }
+  // A caller that sends this and leaves after a moment.
+  void ask_and_leave(const HttpCall& what, std::chrono::milliseconds after = 50ms) {
+    HttpConnection caller(address);
+    caller.send(test::request_text(what, address));
+    std::this_thread::sleep_for(after);
+  }
+  static bool eventually(const std::function<bool()>& is_so) {
+    for (int tries = 0; tries < 200; ++tries) {
+      if (is_so()) return true;
+      std::this_thread::sleep_for(10ms);
+    }
+    return false;
+  }
+  bool is_held(const std::string& name) { return get("/v1/locks/" + name).status == 200; }
+
+  std::shared_ptr<FaultStore> store;
+};
+
+TEST_F(GivenBackTest, a_caller_that_left_while_it_was_granted_a_lock_does_not_keep_it) {
+  store->script(test::Verb::acquire, Fault::delay_reply(200ms));
+  ask_and_leave({.method = "POST", .path = "/v1/locks/a/acquire", .body = R"({"ttl":"1h"})"});
+  EXPECT_TRUE(eventually([&] { return !is_held("a"); }));
+}
+
+TEST_F(GivenBackTest, a_caller_that_left_while_it_was_granted_several_locks_keeps_none_of_them) {
+  store->script(test::Verb::renew, Fault::delay_reply(200ms));
+  ask_and_leave({.method = "POST",
+                 .path = "/v1/locks:acquire-all",
+                 .body = R"({"names":["a","b"],"ttl":"1h"})"});
+  EXPECT_TRUE(eventually([&] { return !is_held("a") && !is_held("b"); }));
+}
+
+TEST_F(GivenBackTest, a_retried_post_keeps_its_lease_whatever_the_first_attempt_gives_back_later) {
+  const HttpCall keyed{.method = "POST",
+                       .path = "/v1/locks/a/acquire",
+                       .body = R"({"ttl":"30s"})",
+                       .headers = {{"Idempotency-Key", "job-7"}}};
+  store->script(test::Verb::acquire, Fault::lose_reply());
+  store->script(test::Verb::release, Fault::lose_request(), 2);
+  const auto lost = call(keyed);
+  ASSERT_EQ(lost.code(), "outcome_unknown") << lost.body;
+  const auto again = call(keyed);
+  ASSERT_EQ(again.status, 200) << again.body;
+  std::this_thread::sleep_for(1500ms);
+  EXPECT_EQ(post("/v1/locks/a/acquire").status, 409) << "two callers believed in it";
+}
+
+TEST_F(GivenBackTest, a_first_attempt_that_is_closed_late_leaves_the_second_its_lease) {
+  const auto holder = post("/v1/locks/a/acquire", R"({"ttl":"30s"})").text("owner");
+  const HttpCall keyed{.method = "POST",
+                       .path = "/v1/locks/a/acquire",
+                       .body = R"({"ttl":"30s","wait":"20s"})",
+                       .headers = {{"Idempotency-Key", "job-7"}}};
+  HttpConnection first(address);
+  first.send(test::request_text(keyed, address));
+  ASSERT_TRUE(eventually([&] { return store->count(test::Verb::acquire) == 2; }));
+  ASSERT_EQ(post("/v1/locks/a/release", R"({"owner":")" + holder + "\"}").status, 200);
+  ASSERT_EQ(call(keyed).status, 200);
+  first.close();
+  std::this_thread::sleep_for(300ms);
+  EXPECT_EQ(post("/v1/locks/a/acquire").status, 409) << "two callers believed in it";
+}
+
+}  // namespace
+}  // namespace holdfast::server

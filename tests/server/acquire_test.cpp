@@ -83,6 +83,21 @@ TEST_F(AcquireTest, a_client_that_leaves_while_it_waits_leaves_the_queue_at_once
   EXPECT_TRUE(get("/v1/locks/a").json().at("waiters").as_array().empty());
 }
 
+TEST_F(AcquireTest, a_client_that_sent_more_meanwhile_and_leaves_is_noticed_too) {
+  take("a");
+  HttpConnection waiter(address);
+  const auto wait = test::request_text(
+      {.method = "POST", .path = "/v1/locks/a/acquire", .body = R"({"wait":"1h"})"}, address);
+  waiter.send(wait);
+  const auto waiters = [&] { return get("/v1/locks/a").json().at("waiters").as_array().size(); };
+  for (int tries = 0; tries < 200 && waiters() == 0; ++tries) std::this_thread::sleep_for(5ms);
+  waiter.send(wait);
+  std::this_thread::sleep_for(50ms);
+  waiter.close();
+  for (int tries = 0; tries < 200 && waiters() > 0; ++tries) std::this_thread::sleep_for(5ms);
+  EXPECT_EQ(waiters(), 0U);
+}
+
 TEST_F(AcquireTest, a_retried_post_returns_the_same_lease_with_what_is_left_of_it) {
   const HttpCall once{.method = "POST",
                       .path = "/v1/locks/a/acquire",

@@ -101,7 +101,7 @@ void Connection::note_read(boost::system::error_code failed, std::size_t bytes) 
   if (waits_for_read_) return std::exchange(waits_for_read_, {}).resume();
   // Nobody waits for what came: a request is being handled. A client that left is told so to
   // whoever handles it.
-  if (!reached_end_) return;
+  if (!reached_end_) return watch_for_the_end();
   if (stop_) stop_->request_stop();
   if (stream_) stream_->end();
 }
@@ -190,15 +190,53 @@ struct Connection::StreamTurn {
   void await_resume() const noexcept {}
 };
 
-// One function, because every coroutine called from it would cost an allocation per request.
+Task<bool> Connection::shake_hands() {
+  expect_within(worker_.limits().header_timeout);
+  ShakeHands hands{*this};
+  if (!co_await hands) co_return false;
+  peer_.is_encrypted = true;
+  peer_.certificate = channel_.certificate();
+  co_return true;
+}
+
+// An answer without an end: until the writer or the client has enough.
+Task<bool> Connection::send_stream(Response response, bool can_chunk) {
+  write_head(response, can_chunk ? Framing::chunked : Framing::until_close, false, out_);
+  stream_ = std::make_shared<Stream>(channel_.executor(), can_chunk,
+                                     worker_.limits().max_output_bytes);
+  response.stream(stream_);
+  watch_for_the_end();
+  while (!reached_end_) {
+    WriteAll writing{*this};
+    if (!co_await writing || !stream_->is_open()) break;
+    StreamTurn turn{*stream_};
+    co_await turn;
+    stream_->take(out_);
+  }
+  stream_->end();
+  co_return true;
+}
+
+// Closing on a client that is still sending would destroy the answer on its way to it.
+Task<bool> Connection::linger() {
+  channel_.end_writing();
+  reached_end_ = false;
+  phase_ = Phase::idle;
+  expect_within(linger_time);
+  for (std::size_t rounds = 0; rounds < max_linger_reads; ++rounds) {
+    reader_.discard();
+    ReadMore reading{*this};
+    if (!co_await reading) break;
+  }
+  co_return true;
+}
+
+// Without a coroutine for every step: each would cost an allocation per request.
 runtime::Detached Connection::serve([[maybe_unused]] std::shared_ptr<Connection> self) {
   const auto& limits = worker_.limits();
   if (channel_.is_encrypted()) {
-    expect_within(limits.header_timeout);
-    ShakeHands hands{*this};
-    if (!co_await hands) co_return close();
-    peer_.is_encrypted = true;
-    peer_.certificate = channel_.certificate();
+    auto shaking = shake_hands();
+    if (!co_await std::move(shaking)) co_return close();
   }
   std::size_t unwritten = 0;
   bool keep_alive = true;
@@ -267,19 +305,8 @@ runtime::Detached Connection::serve([[maybe_unused]] std::shared_ptr<Connection>
       break;
     }
     if (response.stream) {
-      write_head(response, can_chunk ? Framing::chunked : Framing::until_close, false, out_);
-      stream_ =
-          std::make_shared<Stream>(channel_.executor(), can_chunk, limits.max_output_bytes);
-      response.stream(stream_);
-      watch_for_the_end();
-      while (!reached_end_) {
-        WriteAll writing{*this};
-        if (!co_await writing || !stream_->is_open()) break;
-        StreamTurn turn{*stream_};
-        co_await turn;
-        stream_->take(out_);
-      }
-      stream_->end();
+      auto sending = send_stream(std::move(response), can_chunk);
+      co_await std::move(sending);
       break;
     }
     append(response, keep_alive, with_body);
@@ -302,18 +329,10 @@ runtime::Detached Connection::serve([[maybe_unused]] std::shared_ptr<Connection>
     WriteAll writing{*this};
     co_await writing;
   }
-  // Closing on a client that is still sending would destroy the answer on its way to it.
   must_linger = must_linger || !reader_.is_empty();
   if (must_linger && channel_.is_open()) {
-    channel_.end_writing();
-    reached_end_ = false;
-    phase_ = Phase::idle;
-    expect_within(linger_time);
-    for (std::size_t rounds = 0; rounds < max_linger_reads; ++rounds) {
-      reader_.discard();
-      ReadMore reading{*this};
-      if (!co_await reading) break;
-    }
+    auto lingering = linger();
+    co_await std::move(lingering);
   }
   close();
 }

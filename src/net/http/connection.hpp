@@ -57,6 +57,9 @@ class Connection : public std::enable_shared_from_this<Connection>,
   struct StreamTurn;
 
   runtime::Detached serve(std::shared_ptr<Connection> self);
+  Task<bool> shake_hands();
+  Task<bool> send_stream(Response response, bool can_chunk);
+  Task<bool> linger();
   void start_reading();
   void watch_for_the_end();
   void note_read(boost::system::error_code failed, std::size_t bytes);

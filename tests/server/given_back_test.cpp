@@ -76,6 +76,15 @@ TEST_F(GivenBackTest, a_retried_post_keeps_its_lease_whatever_the_first_attempt_
   EXPECT_EQ(post("/v1/locks/a/acquire").status, 409) << "two callers believed in it";
 }
 
+TEST_F(GivenBackTest, a_key_that_was_used_to_read_does_not_let_its_caller_write) {
+  const std::string read = R"({"kind":"read_write","mode":"read","request":"K"})";
+  ASSERT_EQ(post("/v1/locks/a/acquire", read).status, 200);
+  const auto write =
+      post("/v1/locks/a/acquire", R"({"kind":"read_write","mode":"write","request":"K"})");
+  EXPECT_EQ(write.status, 400) << write.body;
+  EXPECT_EQ(post("/v1/locks/a/acquire", read).status, 200);
+}
+
 TEST_F(GivenBackTest, a_first_attempt_that_is_closed_late_leaves_the_second_its_lease) {
   const auto holder = post("/v1/locks/a/acquire", R"({"ttl":"30s"})").text("owner");
   const HttpCall keyed{.method = "POST",

@@ -90,6 +90,13 @@ TEST_F(SessionTest, a_wait_that_outlives_its_session_is_not_answered_with_a_leas
   EXPECT_EQ(post("/v1/locks/a/acquire", R"({"wait":"1s"})").status, 200);
 }
 
+TEST_F(SessionTest, a_lease_that_is_asked_for_twice_is_bound_once) {
+  const auto session = begin();
+  ASSERT_EQ(take("a", session, R"(,"request":"one")").status, 200);
+  ASSERT_EQ(take("a", session, R"(,"request":"one")").status, 200);
+  EXPECT_EQ(post("/v1/sessions:end", with(session)).number("released"), 1);
+}
+
 TEST_F(SessionTest, another_server_on_the_same_store_can_keep_it_alive_and_end_it) {
   auto second = Server::start(options, core_);
   ASSERT_TRUE(second);

@@ -79,6 +79,20 @@ Task<Result<void>> check_alive(Services& services, SessionId session) {
                  "session: there is no such session, or it was not kept alive in time");
 }
 
+// A repeated request is told what is left of the first one, whatever it asks for itself.
+Task<Result<void>> check_permits(Services& services, client::Wanted wanted, Fence fence) {
+  auto asking = ask(services.core(), wanted.name, model::Inspect{wanted.owner});
+  const Result<store::Reply> reply = co_await std::move(asking);
+  if (!reply) co_return std::unexpected(reply.error());
+  const auto& seen = std::get<model::Seen>(std::get<model::LockOutcome>(reply->outcome));
+  for (const auto& holder : seen.lock.holders) {
+    if (holder.fence != fence || holder.permits == wanted.permits) continue;
+    co_return fail(Errc::bad_input,
+                   "request: this key was used for another mode or number of permits");
+  }
+  co_return Result<void>{};
+}
+
 Task<TakeResult> wait_for(const Acquisition& of, WaitingRoom::Ticket ticket, std::stop_token stop) {
   const auto wait = ticket.wait();
   const std::stop_callback client_left(stop, [wait] { wait->stop.request_stop(); });
@@ -104,6 +118,11 @@ Task<TakeResult> wait_for(const Acquisition& of, WaitingRoom::Ticket ticket, std
 }
 
 }  // namespace
+
+bool can_be_mistaken(const client::Wanted& wanted) {
+  const auto kind = wanted.spec.kind;
+  return wanted.is_shared && (kind == Kind::read_write || kind == Kind::semaphore);
+}
 
 TakeResult acquire_now(const Acquisition& acquisition) {
   auto result = take_now(acquisition.services.core(), acquisition.order.wanted);
@@ -143,6 +162,11 @@ Task<TakeResult> acquire(Acquisition acquisition, std::stop_token stop) {
         result = std::unexpected(NotTaken{lives.error()});
       }
     }
+  }
+  if (result && can_be_mistaken(wanted)) {
+    auto checking = check_permits(services, wanted, result->fence);
+    const Result<void> is_same = co_await std::move(checking);
+    if (!is_same) result = std::unexpected(NotTaken{is_same.error()});
   }
   write_down(acquisition, result);
   co_return result;

@@ -19,6 +19,10 @@ struct Acquisition {
   AcquireOrder order;
 };
 
+// Whether the lease of an earlier request with the same key may be less than what is asked for now.
+// Then `acquire` looks, and `acquire_now` must not be used.
+bool can_be_mistaken(const client::Wanted& wanted);
+
 // On a store that answers at once, without waiting.
 TakeResult acquire_now(const Acquisition& acquisition);
 // Waits if the order says so. When `stop` fires, nothing is held; while the server drains, that is

@@ -55,7 +55,8 @@ Result<void> check(const store::ListRequest& request) {
     return fail(Errc::bad_input, fmt::format("limit: must be an integer from 1 to {}", max_page));
   }
   if (request.prefix.size() > max_name_bytes) {
-    return fail(Errc::bad_input, fmt::format("prefix: must be at most {} bytes long", max_name_bytes));
+    return fail(Errc::bad_input,
+                fmt::format("prefix: must be at most {} bytes long", max_name_bytes));
   }
   return {};
 }

@@ -172,8 +172,15 @@ void Sessions::bind(const SessionId& session, const Who& who,
                   name = lease->identity().name.str(), fence = lease->fence()](const Error&) {
     if (const auto self = weak.lock()) self->lost(id, name, fence);
   });
+  const auto is_the_same = [&](const auto& each) {
+    return each->fence() == lease->fence() &&
+           each->identity().request == lease->identity().request &&
+           each->identity().name.str() == lease->identity().name.str();
+  };
   const std::lock_guard lock(mutex_);
   auto& bound = bound_.try_emplace(session.public_id, Bound{session, who, {}}).first->second;
+  // A repeated request was told of a lease that is renewed already.
+  if (std::ranges::any_of(bound.leases, is_the_same)) return lease->detach();
   bound.leases.push_back(std::move(lease));
   by_owner_[session.owner.str()] = session.public_id;
 }

@@ -5,7 +5,8 @@
 #include <spdlog/spdlog.h>
 
 #include <atomic>
-#include <mutex>
+#include <memory>
+#include <utility>
 
 namespace holdfast::runtime {
 
@@ -13,11 +14,15 @@ namespace {
 
 std::atomic<WarningSink> other_sink = nullptr;
 
-std::shared_ptr<spdlog::logger> logger() {
-  static std::mutex mutex;
-  const std::lock_guard lock(mutex);
-  if (auto registered = spdlog::get("holdfast")) return registered;
-  return spdlog::stderr_logger_mt("holdfast");
+// Kept for ever once it was found: a lease that is given back while the program ends may have
+// something to say after spdlog has taken its registry down.
+const std::shared_ptr<spdlog::logger>& logger() {
+  static const auto* const found = [] {
+    auto registered = spdlog::get("holdfast");
+    if (!registered) registered = spdlog::stderr_logger_mt("holdfast");
+    return new std::shared_ptr<spdlog::logger>(std::move(registered));
+  }();
+  return *found;
 }
 
 }  // namespace

@@ -12,12 +12,21 @@ namespace {
 
 using Answer = Result<ClientResponse>;
 
+// What has been sent is about to be answered, and whoever cancels an acquire wants to take it back:
+// on another connection that could overtake it. So the answer is waited for, a moment.
+constexpr auto patience_after_stop = std::chrono::milliseconds(80);
+
 struct GiveUp {
   std::shared_ptr<ClientPool> pool;
   std::shared_ptr<Exchange> exchange;
   void operator()() const {
     pool->runtime()->post([pool = pool, exchange = exchange] {
-      pool->give_up(exchange, Errc::cancelled, "cancelled");
+      const auto give_up = [pool, exchange] {
+        pool->give_up(exchange, Errc::cancelled, "cancelled");
+      };
+      if (!exchange->connection) return give_up();
+      auto& runtime = *pool->runtime();
+      runtime.schedule(runtime.now() + patience_after_stop, give_up);
     });
   }
 };

@@ -140,13 +140,10 @@ void ClientPool::give_up(const ExchangePtr& exchange, Errc unsent, std::string_v
   const auto connection = std::exchange(exchange->connection, nullptr);
   // Under way, though perhaps not one byte has left: nobody can tell.
   if (connection) exchange->was_sent = true;
+  // Its answer may still come, and must not be taken for that of another request.
+  if (connection) connection->close("given up");
   finish(exchange, std::unexpected(failure(*exchange, unsent, why)));
-  if (connection) {
-    // Its answer may still come, and must not be taken for that of another request.
-    connection->close("given up");
-  } else {
-    std::erase(waiting_, exchange);
-  }
+  if (!connection) std::erase(waiting_, exchange);
 }
 
 void ClientPool::close() {

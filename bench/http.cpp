@@ -136,9 +136,9 @@ void compare_with_nginx(const TempFolder& folder) {
   const auto lua = write_file(folder, "pair.lua", script);
   const auto nginx_at = fmt::format("127.0.0.1:{}", free_port());
   const auto ours_at = fmt::format("127.0.0.1:{}", free_port());
-  const auto config = write_file(
-      folder, "nginx.conf",
-      fmt::format(nginx_config, folder.path(), nginx_at.substr(nginx_at.find(':') + 1)));
+  const auto config =
+      write_file(folder, "nginx.conf",
+                 fmt::format(nginx_config, folder.path(), nginx_at.substr(nginx_at.find(':') + 1)));
   const Started nginx({"nginx", "-c", config, "-e", folder.path() + "/error.log"});
   const Started ours({HOLDFAST_BINARY, "serve", "--store", "memory:", "--listen", ours_at},
                      folder.path() + "/serve.log");
@@ -167,7 +167,8 @@ void compare_with_nginx(const TempFolder& folder) {
 // Readable sockets, of which none was before.
 std::size_t answered(const std::vector<std::unique_ptr<HttpConnection>>& clients) {
   std::vector<pollfd> waits;
-  for (const auto& each : clients) waits.push_back({.fd = each->fd(), .events = POLLIN, .revents = 0});
+  for (const auto& each : clients)
+    waits.push_back({.fd = each->fd(), .events = POLLIN, .revents = 0});
   poll(waits.data(), waits.size(), 0);
   return static_cast<std::size_t>(
       std::ranges::count_if(waits, [](const pollfd& each) { return each.revents != 0; }));
@@ -178,11 +179,13 @@ void watch_crowd(const TempFolder& folder) {
                                  "server:\n  limits:\n    max_waiters_per_name: 16000\n"
                                  "    max_connections: 20000\n");
   const auto at = fmt::format("127.0.0.1:{}", free_port());
-  const Started server({HOLDFAST_BINARY, "--config", config, "serve", "--store", "memory:", "--listen", at},
-                       folder.path() + "/crowd.log");
+  const Started server(
+      {HOLDFAST_BINARY, "--config", config, "serve", "--store", "memory:", "--listen", at},
+      folder.path() + "/crowd.log");
   wait_for(at);
   const auto call = [&](HttpConnection& on, std::string path, std::string body) {
-    on.send(test::request_text({.method = "POST", .path = std::move(path), .body = std::move(body)}, at));
+    on.send(test::request_text({.method = "POST", .path = std::move(path), .body = std::move(body)},
+                               at));
   };
   HttpConnection holder(at);
   call(holder, "/v1/locks/crowd/acquire", R"({"owner":"holder","ttl":"1h"})");

@@ -31,8 +31,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check(!url->scheme.empty());
   for (const auto& part : {url->scheme, url->user, url->password, url->path}) check(is_clean(part));
   for (const auto& [name, value] : url->options) check(is_clean(name) && is_clean(value));
-  const bool is_hidden = url->password.empty() || url->password == "***" ||
-                         !shown.contains(":" + url->password + "@");
+  const bool is_hidden =
+      url->password.empty() || url->password == "***" || !shown.contains(":" + url->password + "@");
   check(is_hidden);
   return 0;
 }

@@ -15,7 +15,8 @@ namespace holdfast::client {
 
 class Lines {
  public:
-  // Takes or keeps the place, and says how many stand in that line. A repeated call changes nothing.
+  // Takes or keeps the place, and says how many stand in that line. A repeated call changes
+  // nothing.
   std::size_t join(const LockName& name, std::uint64_t place, std::weak_ptr<store::Listening> ear);
   bool is_first(const LockName& name, std::uint64_t place) const;
   // Whoever is first after it, if that is news to it.

@@ -48,7 +48,8 @@ Micros between_questions(Standing standing, std::uint64_t random) {
 Micros backstop(const model::Queued& queued, Standing standing, std::size_t in_line,
                 std::uint64_t random) {
   constexpr std::size_t crowd = 1250;
-  const auto slower = standing == Standing::behind ? std::clamp<std::size_t>(in_line / crowd, 1, 8) : 1;
+  const auto slower =
+      standing == Standing::behind ? std::clamp<std::size_t>(in_line / crowd, 1, 8) : 1;
   const Micros regular = between_questions(standing, random) * slower;
   const Micros when_room_may_come = queued.retry_after + 1ms + 20ms * queued.ahead;
   return std::min(regular, when_room_may_come);

@@ -93,8 +93,8 @@ struct LockState {
 inline constexpr std::uint64_t upgrader_place = 0;
 
 namespace limits {
-inline constexpr std::size_t max_holders = 16384;  // leases on one lock, re-entries included
-inline constexpr std::size_t max_waiters = 16384;  // waiters on one lock
+inline constexpr std::size_t max_holders = 16384;        // leases on one lock, re-entries included
+inline constexpr std::size_t max_waiters = 16384;        // waiters on one lock
 inline constexpr std::uint32_t max_counted_ahead = 256;  // of Queued::ahead
 inline constexpr Micros default_claim = std::chrono::milliseconds(500);
 inline constexpr Micros queue_ttl = std::chrono::seconds(10);

@@ -72,8 +72,8 @@ Task<Response> App::dispatch(const Request& request, const Route** route) {
   for (const auto parameter : match.parameters) {
     auto decoded = percent_decoded(parameter);
     if (!decoded) {
-      return done(answer(Error{Errc::bad_input,
-                               "path: a % must be followed by two hexadecimal digits"}));
+      return done(
+          answer(Error{Errc::bad_input, "path: a % must be followed by two hexadecimal digits"}));
     }
     call.parameters.push_back(std::move(*decoded));
   }
@@ -107,7 +107,8 @@ void App::write_down(const Begun& begun, const Response& response) const {
   const auto digit = static_cast<std::size_t>(response.status / 100);
   metrics.http_by_status[std::min(digit, metrics.http_by_status.size() - 1)].add();
   const auto took = std::chrono::floor<Histogram::Time>(LocalClock::now() - begun.at);
-  const bool is_ours = !begun.has_waited && (begun.route == nullptr || !begun.route->takes_its_time);
+  const bool is_ours =
+      !begun.has_waited && (begun.route == nullptr || !begun.route->takes_its_time);
   if (is_ours) metrics.http_time.add(took);
   // Whoever is sent away while the server stops is no news.
   const bool is_trouble = response.status >= 500 && !services_.is_draining;

@@ -30,8 +30,8 @@ struct Limits {
   std::size_t max_sessions = 10'000;
   std::size_t max_session_leases = 1'000;
   std::size_t max_event_streams = 1'000;
-  std::size_t kept_events = 10'000;      // for those who come back with Last-Event-ID
-  std::size_t max_observed = 10'000;     // locks looked at for events of other processes
+  std::size_t kept_events = 10'000;        // for those who come back with Last-Event-ID
+  std::size_t max_observed = 10'000;       // locks looked at for events of other processes
   std::uint32_t token_requests_per_s = 0;  // per token; 0: no limit
   Duration header_timeout = std::chrono::seconds(5);
   Duration body_timeout = std::chrono::seconds(10);

@@ -99,9 +99,9 @@ struct Server::Parts {
 void Server::Parts::start_workers() {
   const auto& options = services.options();
   for (unsigned each = 0; each < options.threads; ++each) {
-    workers.push_back(std::make_unique<http::Worker>(
-        app, connection_limits(options.limits),
-        [this](const http::Peer& peer) { admission.leave(peer); }));
+    workers.push_back(
+        std::make_unique<http::Worker>(app, connection_limits(options.limits),
+                                       [this](const http::Peer& peer) { admission.leave(peer); }));
   }
 }
 
@@ -129,8 +129,8 @@ Result<void> Server::Parts::listen() {
   for (const auto& text : services.options().listen) {
     const auto address = parse_listen(text);
     if (!address) return std::unexpected(address.error());
-    auto listener = std::make_unique<http::Listener>(
-        workers, admission, [this] { return certificate.get(); });
+    auto listener =
+        std::make_unique<http::Listener>(workers, admission, [this] { return certificate.get(); });
     auto opened = listener->open(
         {.host = address->host, .port = address->port, .socket_file = address->unix_path});
     if (!opened) return opened;

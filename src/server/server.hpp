@@ -31,7 +31,8 @@ class Server {
   std::vector<std::string> addresses() const;
   // Reads tokens and certificates again. On an error what was there stays in force.
   Result<void> reload();
-  // Accepts nothing more, ends waits, finishes what is under way, at the latest after options.drain.
+  // Accepts nothing more, ends waits, finishes what is under way, at the latest after
+  // options.drain.
   void stop();
 
  private:

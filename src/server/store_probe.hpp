@@ -33,10 +33,10 @@ class StoreProbe {
 
   const std::shared_ptr<client::Core> core_;
   std::mutex mutex_;
-  std::optional<Health> newest_;    // guarded by mutex_
-  runtime::LocalTime asked_at_{};   // guarded by mutex_
-  bool is_asking_ = false;          // guarded by mutex_
-  std::vector<Alarm> waiting_;      // guarded by mutex_
+  std::optional<Health> newest_;   // guarded by mutex_
+  runtime::LocalTime asked_at_{};  // guarded by mutex_
+  bool is_asking_ = false;         // guarded by mutex_
+  std::vector<Alarm> waiting_;     // guarded by mutex_
 };
 
 }  // namespace holdfast::server

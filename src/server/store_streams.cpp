@@ -192,8 +192,7 @@ Result<StoreStreams::Ear> StoreStreams::Shared::listen(std::string_view name, Wa
       ticket->wait()->stop.get_token(), [weak = std::weak_ptr(ear)] {
         if (const auto open = weak.lock()) pass_on(*open, Notice{});
       });
-  places.emplace(request,
-                 Place{ear, std::move(waiter), std::move(*ticket), std::move(on_victim)});
+  places.emplace(request, Place{ear, std::move(waiter), std::move(*ticket), std::move(on_victim)});
   const Ear made{ear->listening->process(), true};
   lock.unlock();
   runtime::spawn(listen_on(std::move(ear)));

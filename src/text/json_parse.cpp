@@ -15,7 +15,8 @@ namespace json = boost::json;
 
 // What the parser lets through, in a tree that is at most max_json_depth deep.
 const char* find_fault(const json::value& value) {
-  if (const auto* number = value.if_double()) return std::isfinite(*number) ? nullptr : "has a number that is out of range";
+  if (const auto* number = value.if_double())
+    return std::isfinite(*number) ? nullptr : "has a number that is out of range";
   if (const auto* array = value.if_array()) {
     for (const auto& each : *array) {
       if (const auto* fault = find_fault(each)) return fault;
@@ -73,8 +74,9 @@ Result<json::value> parse_json(std::string_view text, json::storage_ptr memory) 
                 fmt::format("the JSON is nested deeper than {} levels", max_json_depth));
   }
   if (failed || read != text.size()) {
-    return fail(Errc::bad_input, fmt::format("the body is not JSON: {} at byte {}",
-                                             failed ? failed.message() : "more than one value", read));
+    return fail(Errc::bad_input,
+                fmt::format("the body is not JSON: {} at byte {}",
+                            failed ? failed.message() : "more than one value", read));
   }
   json::value value = parser.release();
   if (const auto* fault = find_fault(value)) {

@@ -38,10 +38,10 @@ inline std::vector<Hostile> hostile_requests() {
   std::string too_many;
   for (int i = 0; i < 64; ++i) too_many += fmt::format("X-{}: y\r\n", i);
   return {
-      {"two lengths that differ",
-       with_header("Content-Length: 1\r\nContent-Length: 2\r\n") + "ab", 400, malformed},
-      {"the same length twice",
-       with_header("Content-Length: 1\r\nContent-Length: 1\r\n") + "a", 400, malformed},
+      {"two lengths that differ", with_header("Content-Length: 1\r\nContent-Length: 2\r\n") + "ab",
+       400, malformed},
+      {"the same length twice", with_header("Content-Length: 1\r\nContent-Length: 1\r\n") + "a",
+       400, malformed},
       {"the same length twice in one line", with_header("Content-Length: 1, 1\r\n") + "a", 400,
        malformed},
       {"a length that is no number", with_header("Content-Length: +1\r\n") + "a", 400, malformed},
@@ -104,15 +104,14 @@ inline std::vector<Hostile> hostile_requests() {
       {"a space in the target", "GET /a b HTTP/1.1\r\nHost: a\r\n\r\n", 505, "http_version"},
       {"a method of 20 kB", std::string(20'000, 'G') + " / HTTP/1.1\r\nHost: a\r\n\r\n", 431,
        "headers_too_long"},
-      {"a target of 20 kB",
-       "GET /" + std::string(20'000, 'x') + " HTTP/1.1\r\nHost: a\r\n\r\n", 431,
-       "headers_too_long"},
+      {"a target of 20 kB", "GET /" + std::string(20'000, 'x') + " HTTP/1.1\r\nHost: a\r\n\r\n",
+       431, "headers_too_long"},
       {"no Host", "GET / HTTP/1.1\r\n\r\n", 400, malformed},
       {"two Hosts", with_header("Host: b\r\n"), 400, malformed},
       {"the same Host twice", with_header("Host: a\r\n"), 400, malformed},
       {"a body one byte too long", with_length(65'537, ""), 413, "body_too_long"},
-      {"chunks one byte too long", chunked("10000\r\n" + std::string(65'536, 'x') + "\r\n1\r\nx\r\n"),
-       413, "body_too_long"},
+      {"chunks one byte too long",
+       chunked("10000\r\n" + std::string(65'536, 'x') + "\r\n1\r\nx\r\n"), 413, "body_too_long"},
   };
 }
 

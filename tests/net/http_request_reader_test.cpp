@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/http/request_reader.hpp"
-
 #include "net/http_hostile_requests.hpp"
 
 #include <fmt/format.h>
@@ -172,11 +171,11 @@ TEST(RequestReader, requests_before_a_refused_one_are_still_requests) {
 }
 
 TEST(RequestReader, methods_nobody_knows_are_for_the_service_to_refuse) {
-  for (const auto& [line, text] : {std::pair<std::string, std::string>
-           {"TRACE /x HTTP/1.1", "TRACE /x?"},
-           {"CONNECT example.org:443 HTTP/1.1", "CONNECT example.org:443?"},
-           {"OPTIONS * HTTP/1.1", "OPTIONS *?"},
-           {std::string(10'000, 'M') + " / HTTP/1.1", std::string(10'000, 'M') + " /?"}}) {
+  for (const auto& [line, text] :
+       {std::pair<std::string, std::string>{"TRACE /x HTTP/1.1", "TRACE /x?"},
+        {"CONNECT example.org:443 HTTP/1.1", "CONNECT example.org:443?"},
+        {"OPTIONS * HTTP/1.1", "OPTIONS *?"},
+        {std::string(10'000, 'M') + " / HTTP/1.1", std::string(10'000, 'M') + " /?"}}) {
     const auto outcome = read_all(line + "\r\nHost: a\r\n\r\n");
     ASSERT_EQ(outcome.requests.size(), 1U) << line;
     EXPECT_TRUE(outcome.requests[0].starts_with(text)) << outcome.requests[0];
@@ -235,7 +234,8 @@ TEST(RequestReader, does_not_ask_a_client_of_http_1_0_to_go_on) {
 
 TEST(RequestReader, a_refused_body_is_not_asked_for) {
   Feeding feeding({});
-  feeding.feed("POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 99999\r\n\r\n");
+  feeding.feed(
+      "POST / HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 99999\r\n\r\n");
   EXPECT_EQ(feeding.outcome(), refused(413, "body_too_long"));
 }
 

@@ -52,9 +52,9 @@ TEST_F(AcquireTest, a_wait_that_ends_answers_408) {
 TEST_F(AcquireTest, a_waiter_gets_the_whole_ttl_when_the_lock_comes_free) {
   const auto owner = take("a");
   auto waiting = std::async(std::launch::async, [&] {
-    return call_at(address, {.method = "POST",
-                             .path = "/v1/locks/a/acquire",
-                             .body = R"({"ttl":"20s","wait":"10s"})"});
+    return call_at(
+        address,
+        {.method = "POST", .path = "/v1/locks/a/acquire", .body = R"({"ttl":"20s","wait":"10s"})"});
   });
   std::this_thread::sleep_for(100ms);
   ASSERT_EQ(post("/v1/locks/a/release", R"({"owner":")" + owner + R"("})").status, 200);
@@ -135,13 +135,18 @@ TEST_F(AcquireTest, every_kind_of_lock) {
   EXPECT_EQ(post("/v1/locks/rw/acquire", R"({"kind":"read_write","mode":"read"})").status, 200);
   EXPECT_EQ(post("/v1/locks/rw/acquire", R"({"kind":"read_write","mode":"read"})").status, 200);
   EXPECT_EQ(post("/v1/locks/rw/acquire", R"({"kind":"read_write","mode":"write"})").status, 409);
-  EXPECT_EQ(post("/v1/locks/s/acquire", R"({"kind":"semaphore","capacity":3,"permits":2})").status, 200);
-  EXPECT_EQ(post("/v1/locks/s/acquire", R"({"kind":"semaphore","capacity":3,"permits":2})").status, 409);
-  EXPECT_EQ(post("/v1/locks/s/acquire", R"({"kind":"semaphore","capacity":4})").code(), "spec_mismatch");
+  EXPECT_EQ(post("/v1/locks/s/acquire", R"({"kind":"semaphore","capacity":3,"permits":2})").status,
+            200);
+  EXPECT_EQ(post("/v1/locks/s/acquire", R"({"kind":"semaphore","capacity":3,"permits":2})").status,
+            409);
+  EXPECT_EQ(post("/v1/locks/s/acquire", R"({"kind":"semaphore","capacity":4})").code(),
+            "spec_mismatch");
   EXPECT_EQ(post("/v1/locks/r/acquire", R"({"kind":"reentrant","owner":"me"})").status, 200);
   EXPECT_EQ(post("/v1/locks/r/acquire", R"({"kind":"reentrant","owner":"me"})").status, 200);
   EXPECT_EQ(post("/v1/locks/r/acquire", R"({"kind":"reentrant","owner":"you"})").status, 409);
-  EXPECT_EQ(post("/v1/locks/e/acquire", R"({"kind":"election","metadata":{"value":"web-1"}})").status, 200);
+  EXPECT_EQ(
+      post("/v1/locks/e/acquire", R"({"kind":"election","metadata":{"value":"web-1"}})").status,
+      200);
   EXPECT_NE(get("/v1/locks/e").body.find(R"("value":"web-1")"), std::string::npos);
 }
 
@@ -153,7 +158,8 @@ TEST_F(AcquireTest, a_lock_is_taken_away_by_force_and_with_a_reason_only) {
   ASSERT_EQ(forced.status, 200) << forced.body;
   EXPECT_EQ(forced.number("ended"), 1);
   EXPECT_EQ(post("/v1/locks/a/renew", R"({"owner":")" + owner + R"("})").status, 404);
-  EXPECT_EQ(call({.method = "DELETE", .path = "/v1/locks/a", .body = R"({"reason":"x"})"}).status, 404);
+  EXPECT_EQ(call({.method = "DELETE", .path = "/v1/locks/a", .body = R"({"reason":"x"})"}).status,
+            404);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server_fixture.hpp"
-
 #include <holdfast/client.hpp>
+
+#include "server_fixture.hpp"
 
 #include <boost/json/array.hpp>
 #include <sys/wait.h>
@@ -22,7 +22,8 @@ class DeadlockHttpTest : public ServerTest {
                                   const std::string& wait) {
     const auto body = R"({"owner":")" + owner + R"(","wait":")" + wait + "\"}";
     return std::async(std::launch::async, [where = address, name, body] {
-      return call_at(where, {.method = "POST", .path = "/v1/locks/" + name + "/acquire", .body = body});
+      return call_at(where,
+                     {.method = "POST", .path = "/v1/locks/" + name + "/acquire", .body = body});
     });
   }
   // Who holds what, then who waits for what, in a circle.
@@ -33,8 +34,8 @@ class DeadlockHttpTest : public ServerTest {
     }
     std::vector<std::future<HttpAnswer>> waits;
     for (std::size_t at = 0; at < parties; ++at) {
-      waits.push_back(acquire(fmt::format("lock-{}", (at + 1) % parties),
-                              fmt::format("party-{}", at), "6s"));
+      waits.push_back(
+          acquire(fmt::format("lock-{}", (at + 1) % parties), fmt::format("party-{}", at), "6s"));
       std::this_thread::sleep_for(50ms);
     }
     return waits;

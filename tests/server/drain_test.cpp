@@ -58,9 +58,8 @@ TEST_F(DrainTest, what_was_released_before_a_sigterm_is_released_and_waits_end_w
   std::mt19937 random(seed);
   ServedProgram served({"--store", store(), "--drain", "10s", "--threads", "2"});
   ASSERT_FALSE(served.address().empty()) << served.program().err();
-  ASSERT_EQ(call_at(served.address(), {.method = "POST",
-                                       .path = "/v1/locks/held/acquire",
-                                       .body = R"({"ttl":"1h"})"})
+  ASSERT_EQ(call_at(served.address(),
+                    {.method = "POST", .path = "/v1/locks/held/acquire", .body = R"({"ttl":"1h"})"})
                 .status,
             200);
   Told told;
@@ -72,9 +71,9 @@ TEST_F(DrainTest, what_was_released_before_a_sigterm_is_released_and_waits_end_w
     }
     for (auto& answer : waited) {
       clients.emplace_back([&] {
-        answer = call_at(served.address(), {.method = "POST",
-                                            .path = "/v1/locks/held/acquire",
-                                            .body = R"({"wait":"1h"})"});
+        answer = call_at(
+            served.address(),
+            {.method = "POST", .path = "/v1/locks/held/acquire", .body = R"({"wait":"1h"})"});
       });
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(500 + random() % 1000));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server_fixture.hpp"
-
 #include <holdfast/client.hpp>
+
+#include "server_fixture.hpp"
 
 #include <boost/json/array.hpp>
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/store_probe.hpp"
-
 #include "runtime/spawn.hpp"
 #include "server/auth/secret.hpp"
 #include "server/auth/token_edit.hpp"
+#include "server/store_probe.hpp"
 #include "server_fixture.hpp"
 
 #include <boost/json/object.hpp>

@@ -98,11 +98,28 @@ TEST_F(HostileJsonTest, a_field_of_the_wrong_type_is_named) {
 }
 
 TEST_F(HostileJsonTest, durations_are_an_integer_and_a_unit_within_limits) {
-  for (const auto* value :
-       {R"("0s")", R"("-1s")", R"("1.5s")", R"("10")", "10", R"("1000h")", R"("25h")", R"("")",
-        R"(" 1s")", R"("1s ")", R"("1S")", R"("5m5")", R"("1e3s")", R"("0.5")", R"("NaN")",
-        R"("Infs")", R"("9223372036854775808s")", R"("9223372036854775807d")", R"("1us")",
-        R"("\u0000")", "1e308", "true"}) {
+  for (const auto* value : {R"("0s")",
+                            R"("-1s")",
+                            R"("1.5s")",
+                            R"("10")",
+                            "10",
+                            R"("1000h")",
+                            R"("25h")",
+                            R"("")",
+                            R"(" 1s")",
+                            R"("1s ")",
+                            R"("1S")",
+                            R"("5m5")",
+                            R"("1e3s")",
+                            R"("0.5")",
+                            R"("NaN")",
+                            R"("Infs")",
+                            R"("9223372036854775808s")",
+                            R"("9223372036854775807d")",
+                            R"("1us")",
+                            R"("\u0000")",
+                            "1e308",
+                            "true"}) {
     expect_refused(fmt::format(R"({{"ttl":{}}})", value), "ttl:");
   }
   for (const auto* value : {R"("-1s")", R"("25h")", R"("2d")", "0", R"("1")"}) {
@@ -114,10 +131,9 @@ TEST_F(HostileJsonTest, numbers_of_any_length_are_numbers) {
   const auto number = [](const std::string& value) {
     return R"({"kind":"semaphore","capacity":)" + value + "}";
   };
-  for (const auto& value :
-       {"0"s, "-1"s, "1.5"s, "1e0"s, "4294967295"s, "4294967296"s, "9223372036854775808"s,
-        "18446744073709551616"s, "1e-400"s, "1"s + std::string(300, '0'),
-        "0."s + std::string(30'000, '3')}) {
+  for (const auto& value : {"0"s, "-1"s, "1.5"s, "1e0"s, "4294967295"s, "4294967296"s,
+                            "9223372036854775808"s, "18446744073709551616"s, "1e-400"s,
+                            "1"s + std::string(300, '0'), "0."s + std::string(30'000, '3')}) {
     expect_refused(number(value), "capacity:");
   }
   expect_refused(number("1" + std::string(30'000, '0')), "");
@@ -131,9 +147,9 @@ TEST_F(HostileJsonTest, names_are_clean_and_not_too_long) {
       EXPECT_NE(answer.text("detail").find("name"), std::string::npos) << name << answer.body;
     }
     EXPECT_EQ(get("/v1/locks/" + name).status, 400) << name;
-    EXPECT_EQ(call({.method = "DELETE", .path = "/v1/locks/" + name, .body = R"({"reason":"r"})"})
-                  .status,
-              400)
+    EXPECT_EQ(
+        call({.method = "DELETE", .path = "/v1/locks/" + name, .body = R"({"reason":"r"})"}).status,
+        400)
         << name;
   };
   refused(std::string(513, 'x'));

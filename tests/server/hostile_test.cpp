@@ -95,11 +95,12 @@ TEST_F(HostileTest, requests_that_come_while_pipelined_ones_wait_are_read_whole)
   ASSERT_EQ(post("/v1/locks/a/acquire").status, 200);
   for (int round = 0; round < 20; ++round) {
     HttpConnection connection(address);
-    connection.send(acquire_text("a", R"({"wait":"10ms"})") + acquire_text("a", R"({"wait":"30ms"})"));
+    connection.send(acquire_text("a", R"({"wait":"10ms"})") +
+                    acquire_text("a", R"({"wait":"30ms"})"));
     ASSERT_EQ(connection.receive().status, 408);
     // The second one is being waited for now.
-    connection.send(acquire_text(fmt::format("b{}", round), R"({"metadata":{"note":")" +
-                                                               std::string(1'000, 'x') + "\"}}"));
+    connection.send(acquire_text(fmt::format("b{}", round),
+                                 R"({"metadata":{"note":")" + std::string(1'000, 'x') + "\"}}"));
     ASSERT_EQ(connection.receive().status, 408);
     const auto third = connection.receive();
     ASSERT_EQ(third.status, 200) << third.body;
@@ -150,9 +151,10 @@ TEST_F(HostileTest, early_ends_leave_nothing_behind) {
 
 TEST_F(HostileTest, a_body_that_is_expected_to_be_asked_for_is_asked_for_once) {
   HttpConnection connection(address);
-  connection.send(fmt::format("POST /v1/locks/a/acquire HTTP/1.1\r\nHost: {}\r\nContent-Type: "
-                              "application/json\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n",
-                              address));
+  connection.send(
+      fmt::format("POST /v1/locks/a/acquire HTTP/1.1\r\nHost: {}\r\nContent-Type: "
+                  "application/json\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n",
+                  address));
   const auto asked = connection.receive_raw(300ms);
   EXPECT_EQ(asked, "HTTP/1.1 100 Continue\r\n\r\n");
   connection.send("{}");

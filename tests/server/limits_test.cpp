@@ -23,10 +23,9 @@ class LimitsTest : public ServerTest {
   std::unique_ptr<HttpConnection> wait_for(const std::string& name) {
     auto connection = std::make_unique<HttpConnection>(address);
     const auto before = get("/v1/stats").number("waiters");
-    connection->send(test::request_text({.method = "POST",
-                                         .path = "/v1/locks/" + name + "/acquire",
-                                         .body = R"({"wait":"1h"})"},
-                                        address));
+    connection->send(test::request_text(
+        {.method = "POST", .path = "/v1/locks/" + name + "/acquire", .body = R"({"wait":"1h"})"},
+        address));
     EXPECT_TRUE(test::eventually([&] { return get("/v1/stats").number("waiters") > before; }));
     return connection;
   }
@@ -181,7 +180,8 @@ TEST_F(LimitsTest, without_descriptors_it_waits_without_spinning_and_serves_agai
   std::this_thread::sleep_for(1s);
   EXPECT_LT(program.cpu_time() - before, 200ms);
   many.clear();
-  EXPECT_TRUE(test::eventually([&] { return call_at(where, {.path = "/v1/locks"}).status == 200; }));
+  EXPECT_TRUE(
+      test::eventually([&] { return call_at(where, {.path = "/v1/locks"}).status == 200; }));
   const auto complaints = [&] {
     std::size_t count = 0;
     const auto& text = program.err();

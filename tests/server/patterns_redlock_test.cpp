@@ -80,8 +80,8 @@ TEST_F(RedlockTest, takes_all_members_and_tells_of_expiration_and_attempts) {
 
 TEST_F(RedlockTest, the_second_of_two_callers_gets_409_with_what_is_really_left) {
   start_with(5, 0);
-  auto running = std::async(std::launch::async,
-                            [&] { return run(R"({"durationMs":2500,"ttlMs":9000})"); });
+  auto running =
+      std::async(std::launch::async, [&] { return run(R"({"durationMs":2500,"ttlMs":9000})"); });
   ASSERT_TRUE(comes_to(5));
   const auto answer = run();
   EXPECT_EQ(answer.status, 409) << answer.body;
@@ -169,10 +169,9 @@ TEST_F(RedlockTest, a_majority_that_was_taken_away_is_no_success_and_a_minority_
 TEST_F(RedlockTest, a_client_that_leaves_frees_all_members_at_once) {
   start_with(5, 0);
   HttpConnection connection(address);
-  connection.send(test::request_text({.method = "POST",
-                                      .path = "/api/locks/redlock/r1",
-                                      .body = R"({"durationMs":20000})"},
-                                     address));
+  connection.send(test::request_text(
+      {.method = "POST", .path = "/api/locks/redlock/r1", .body = R"({"durationMs":20000})"},
+      address));
   ASSERT_TRUE(comes_to(5));
   connection.close();
   EXPECT_TRUE(comes_to(0));
@@ -194,9 +193,9 @@ TEST_F(RedlockTest, twenty_callers_never_overlap) {
   std::vector<std::future<HttpAnswer>> all;
   for (int each = 0; each < 20; ++each) {
     all.push_back(std::async(std::launch::async, [&] {
-      return call_at(address, {.method = "POST",
-                               .path = "/api/locks/redlock/r1",
-                               .body = R"({"durationMs":10})"});
+      return call_at(
+          address,
+          {.method = "POST", .path = "/api/locks/redlock/r1", .body = R"({"durationMs":10})"});
     }));
   }
   int won = 0;

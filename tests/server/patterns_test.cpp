@@ -138,11 +138,10 @@ TEST_F(PatternsTest, watchdog_ends_when_the_lock_is_taken_away) {
 TEST_F(PatternsTest, a_lock_taken_away_from_an_unrenewed_operation_is_found_out_at_its_end) {
   auto running = run_later("simple", R"({"durationMs":300})");
   ASSERT_TRUE(comes_to("lock:simple:r1", 1));
-  ASSERT_EQ(call({.method = "DELETE",
-                  .path = "/v1/locks/lock:simple:r1",
-                  .body = R"({"reason":"test"})"})
-                .status,
-            200);
+  ASSERT_EQ(
+      call({.method = "DELETE", .path = "/v1/locks/lock:simple:r1", .body = R"({"reason":"test"})"})
+          .status,
+      200);
   EXPECT_EQ(running.get().status, 500);
 }
 
@@ -180,8 +179,8 @@ TEST_F(PatternsTest, fair_serves_in_the_order_of_asking) {
 
 TEST_F(PatternsTest, readers_share_and_a_writer_is_alone) {
   const auto path = [](const std::string& mode) { return "/api/locks/read-write/r1?mode=" + mode; };
-  auto reading = std::async(std::launch::async,
-                            [&] { return post(path("read"), R"({"durationMs":400})"); });
+  auto reading =
+      std::async(std::launch::async, [&] { return post(path("read"), R"({"durationMs":400})"); });
   ASSERT_TRUE(comes_to("lock:read-write:r1", 1));
   EXPECT_EQ(post(path("read"), R"({"durationMs":1})").status, 200);
   expect_locked(post(path("write"), R"({"durationMs":1})"));

@@ -63,9 +63,9 @@ TEST(Quorum, says_when_enough_of_those_in_the_way_have_ended) {
                 .retry_after,
             2s);
   // Nothing is ours: the third of them.
-  EXPECT_EQ(decide(std::vector{busy(5s), busy(4s), busy(3s), busy(2s), busy(9s)}, 10s, 1ms)
-                .retry_after,
-            4s);
+  EXPECT_EQ(
+      decide(std::vector{busy(5s), busy(4s), busy(3s), busy(2s), busy(9s)}, 10s, 1ms).retry_after,
+      4s);
   EXPECT_EQ(decide(std::vector{busy(5s), silent, busy(3s), silent, busy(9s)}, 10s, 1ms).retry_after,
             9s);
 }
@@ -117,8 +117,7 @@ TEST(Members, are_at_least_three_different_ones) {
               std::string::npos);
   }
   EXPECT_EQ(Members::open("memory:a,memory:b,memory:a").error().code, Errc::bad_input);
-  EXPECT_EQ(Members::open("memory:a,memory:b,file:/x?durable=maybe").error().code,
-            Errc::bad_input);
+  EXPECT_EQ(Members::open("memory:a,memory:b,file:/x?durable=maybe").error().code, Errc::bad_input);
 }
 
 TEST(Members, that_cannot_be_reached_are_there_without_a_core) {

@@ -40,10 +40,9 @@ void take_until_the_end(const std::string& address, const std::string& prefix, s
   HttpConnection connection(address);
   for (int i = 0;; ++i) {
     const auto name = fmt::format("{}-{}", prefix, i);
-    connection.send(test::request_text({.method = "POST",
-                                        .path = "/v1/locks/" + name + "/acquire",
-                                        .body = R"({"ttl":"10h"})"},
-                                       address));
+    connection.send(test::request_text(
+        {.method = "POST", .path = "/v1/locks/" + name + "/acquire", .body = R"({"ttl":"10h"})"},
+        address));
     const auto answer = connection.receive();
     if (answer.status != 200) return;
     const std::lock_guard lock(leases.mutex);

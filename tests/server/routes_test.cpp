@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What must hold for every route there is, also for those that are yet to be written.
+#include "server/endpoints/routes.hpp"
+
 #include "net/http/message.hpp"
 #include "server/auth/secret.hpp"
-#include "server/endpoints/routes.hpp"
 #include "server_fixture.hpp"
 
 #include <sys/stat.h>

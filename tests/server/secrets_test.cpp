@@ -35,8 +35,8 @@ class SecretsTest : public ServerTest {
   std::vector<std::string> words(const std::string& store, const std::string& format) {
     std::ofstream(path("tokens")) << "boss " << to_hex(hash_of(token)) << " admin *\n";
     EXPECT_EQ(chmod(path("tokens").c_str(), 0600), 0);
-    return {"--store", store, "--log-level", "debug", "--log-format", format, "--token-file",
-            path("tokens"), "--audit", path("audit")};
+    return {"--store", store,          "--log-level",  "debug",   "--log-format",
+            format,    "--token-file", path("tokens"), "--audit", path("audit")};
   }
   // An answer that may contain the owner: a lease or a session of the caller's own.
   HttpAnswer own(const std::string& address, HttpCall what) {
@@ -79,14 +79,15 @@ void SecretsTest::make_calls(const std::string& address) {
     return R"({"owner":")" + who + "\"" + more + "}";
   };
   HttpConnection stream(address);
-  stream.send(fmt::format(
-      "GET /v1/events HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n", address, token));
+  stream.send(fmt::format("GET /v1/events HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\n\r\n",
+                          address, token));
   const auto taken = own(address, {.method = "POST",
                                    .path = "/v1/locks/a/acquire",
                                    .body = body(owner, R"(,"ttl":"1h")"),
                                    .headers = {{"Idempotency-Key", request_key}}});
   own(address, {.method = "POST", .path = "/v1/locks/a/renew", .body = body(owner)});
-  const auto made_up = own(address, {.method = "POST", .path = "/v1/locks/b/acquire", .body = "{}"});
+  const auto made_up =
+      own(address, {.method = "POST", .path = "/v1/locks/b/acquire", .body = "{}"});
   if (made_up.status == 200) secrets_.push_back(made_up.text("owner"));
   const auto session = own(address, {.method = "POST", .path = "/v1/sessions"}).text("session");
   const auto in_session = R"({"session":")" + session + "\"}";
@@ -106,7 +107,9 @@ void SecretsTest::make_calls(const std::string& address) {
       {.method = "POST", .path = "/v1/locks/d/acquire", .body = body(owner, R"(,"ttl":"0s")")},
       {.method = "POST", .path = "/v1/locks/d/acquire", .body = body(owner, R"(,"x":1)")},
       {.method = "POST", .path = "/v1/locks/d/acquire", .body = body(owner + "\\u0000")},
-      {.method = "POST", .path = "/v1/locks/d/acquire", .body = body(owner + std::string(2'000, 'x'))},
+      {.method = "POST",
+       .path = "/v1/locks/d/acquire",
+       .body = body(owner + std::string(2'000, 'x'))},
       {.method = "POST", .path = "/v1/locks/d/acquire", .body = body(owner) + "x"},
       {.method = "POST", .path = "/v1/locks/d/acquire", .body = R"({"session":")" + owner + "\"}"},
       {.method = "POST",
@@ -158,7 +161,8 @@ TEST_F(SecretsTest, no_secret_comes_out_of_a_server_whose_store_goes_away) {
   for (const auto* format : {"text", "json"}) {
     test::RedisServer redis;
     ASSERT_EQ(test::RawRedis(redis).text({"CONFIG", "SET", "requirepass", password}), "OK");
-    ServedProgram served(words(fmt::format("redis://:{}@127.0.0.1:{}", password, redis.port()), format));
+    ServedProgram served(
+        words(fmt::format("redis://:{}@127.0.0.1:{}", password, redis.port()), format));
     ASSERT_FALSE(served.address().empty()) << served.program().err();
     ASSERT_EQ(ask(served.address(), {.path = "/v1/locks"}).status, 200);
     redis.kill();
@@ -170,10 +174,10 @@ TEST_F(SecretsTest, no_secret_comes_out_of_a_server_whose_store_goes_away) {
 
 TEST_F(SecretsTest, a_password_that_the_store_refuses_is_not_repeated) {
   test::RedisServer redis;
-  const auto refused = test::run(
-      {HOLDFAST_BINARY, "serve", "--listen", "127.0.0.1:0", "--store",
-       fmt::format("redis://nobody:{}@127.0.0.1:{}", password, redis.port())},
-      {.environment = {"HOME=/nonexistent"}});
+  const auto refused =
+      test::run({HOLDFAST_BINARY, "serve", "--listen", "127.0.0.1:0", "--store",
+                 fmt::format("redis://nobody:{}@127.0.0.1:{}", password, redis.port())},
+                {.environment = {"HOME=/nonexistent"}});
   EXPECT_NE(refused.code, 0);
   search("the complaint", refused.err + refused.out);
 }

@@ -159,7 +159,8 @@ TEST_F(TokenTest, a_list_has_neither_names_nor_cursors_of_others) {
     std::multiset<std::string> seen;
     std::string cursor;
     do {
-      const auto page = as("bot", {.path = fmt::format("/v1/locks?limit={}&cursor={}", limit, cursor)});
+      const auto page =
+          as("bot", {.path = fmt::format("/v1/locks?limit={}&cursor={}", limit, cursor)});
       ASSERT_EQ(page.status, 200) << page.body;
       EXPECT_EQ(page.body.find("secret"), std::string::npos) << page.body;
       const auto body = page.json();
@@ -186,11 +187,10 @@ TEST_F(TokenTest, a_list_has_neither_names_nor_cursors_of_others) {
 
 TEST_F(TokenTest, events_and_statistics_name_only_what_is_covered) {
   HttpConnection stream(address);
-  stream.send(fmt::format("GET /v1/events HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer bot-secret\r\n\r\n",
-                          address));
-  ASSERT_TRUE(test::eventually([&] {
-    return as("boss", {.path = "/v1/stats"}).number("event_streams") == 1;
-  }));
+  stream.send(fmt::format(
+      "GET /v1/events HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer bot-secret\r\n\r\n", address));
+  ASSERT_TRUE(test::eventually(
+      [&] { return as("boss", {.path = "/v1/stats"}).number("event_streams") == 1; }));
   for (const auto* name : {"b:hidden", "a:shown"}) {
     ASSERT_EQ(take("boss", name).status, 200);
     ASSERT_EQ(take("boss", name).status, 409);
@@ -205,7 +205,8 @@ TEST_F(TokenTest, events_and_statistics_name_only_what_is_covered) {
 }
 
 TEST_F(TokenTest, a_deadlock_names_only_what_is_covered) {
-  const auto acquire = [&](const std::string& name, const std::string& owner, const std::string& wait) {
+  const auto acquire = [&](const std::string& name, const std::string& owner,
+                           const std::string& wait) {
     const auto body = fmt::format(R"({{"owner":"{}","wait":"{}"}})", owner, wait);
     return test::request_text({.method = "POST",
                                .path = "/v1/locks/" + name + "/acquire",
@@ -260,10 +261,10 @@ class BrowserTest : public ServerTest {
 
 TEST_F(BrowserTest, names_that_are_not_ours_are_refused_where_nobody_needs_a_token) {
   start();
-  for (const auto* host : {"evil.example", "evil.example:3009", "localhost.evil.example",
-                           "127.0.0.1.evil.example", "localhost:80.evil.example", "[::1].evil",
-                           "[::1", "", "localhost:", "127.0.0.2", "::1", "evil@localhost",
-                           "[::1]x:80", "localhost:80:80"}) {
+  for (const auto* host :
+       {"evil.example", "evil.example:3009", "localhost.evil.example", "127.0.0.1.evil.example",
+        "localhost:80.evil.example", "[::1].evil", "[::1", "", "localhost:", "127.0.0.2", "::1",
+        "evil@localhost", "[::1]x:80", "localhost:80:80"}) {
     const auto answer = ask(host);
     const bool is_fine = std::string_view(host) == "localhost:";
     EXPECT_EQ(answer.status, is_fine ? 200 : 403) << host;
@@ -319,8 +320,9 @@ TEST_F(BrowserTest, a_preflight_names_the_origin_once) {
 
 TEST_F(BrowserTest, a_body_that_is_not_called_json_is_refused) {
   start();
-  for (const auto* type : {"text/plain", "application/x-www-form-urlencoded", "", "multipart/form-data",
-                           "application/jsonp", "text/json", "application/json-seq"}) {
+  for (const auto* type :
+       {"text/plain", "application/x-www-form-urlencoded", "", "multipart/form-data",
+        "application/jsonp", "text/json", "application/json-seq"}) {
     const auto answer = call({.method = "POST",
                               .path = "/v1/locks/a/acquire",
                               .body = "{}",

@@ -16,13 +16,12 @@ void record(const HttpCall& call, const HttpAnswer& answer) {
   const char* const path = std::getenv("HOLDFAST_HTTP_RECORD");
   if (path == nullptr) return;
   const auto type = answer.headers.find("content-type");
-  const boost::json::object line{
-      {"method", call.method},
-      {"path", call.path},
-      {"status", answer.status},
-      {"request", call.body},
-      {"content_type", type == answer.headers.end() ? "" : type->second},
-      {"body", answer.body}};
+  const boost::json::object line{{"method", call.method},
+                                 {"path", call.path},
+                                 {"status", answer.status},
+                                 {"request", call.body},
+                                 {"content_type", type == answer.headers.end() ? "" : type->second},
+                                 {"body", answer.body}};
   const auto text = boost::json::serialize(line) + "\n";
   const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0) return;

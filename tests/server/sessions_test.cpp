@@ -19,10 +19,13 @@ class SessionTest : public ServerTest {
     EXPECT_EQ(answer.status, 200) << answer.body;
     return answer.text("session");
   }
-  HttpAnswer take(const std::string& name, const std::string& session, const std::string& more = {}) {
+  HttpAnswer take(const std::string& name, const std::string& session,
+                  const std::string& more = {}) {
     return post("/v1/locks/" + name + "/acquire", R"({"session":")" + session + "\"" + more + "}");
   }
-  static std::string with(const std::string& session) { return R"({"session":")" + session + "\"}"; }
+  static std::string with(const std::string& session) {
+    return R"({"session":")" + session + "\"}";
+  }
 };
 
 TEST_F(SessionTest, its_leases_are_renewed_while_it_is_kept_alive) {
@@ -77,9 +80,8 @@ TEST_F(SessionTest, a_second_lease_on_the_same_name_is_renewed_after_the_first_w
 TEST_F(SessionTest, a_wait_that_outlives_its_session_is_not_answered_with_a_lease) {
   const auto holder = post("/v1/locks/a/acquire", R"({"ttl":"30s"})").text("owner");
   const auto session = begin(R"({"ttl":"30s"})");
-  auto waiting = std::async(std::launch::async, [&] {
-    return take("a", session, R"(,"ttl":"30s","wait":"20s")");
-  });
+  auto waiting = std::async(std::launch::async,
+                            [&] { return take("a", session, R"(,"ttl":"30s","wait":"20s")"); });
   const auto is_waiting = [&] {
     return !get("/v1/locks/a").json().at("waiters").as_array().empty();
   };

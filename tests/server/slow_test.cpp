@@ -30,7 +30,8 @@ TEST_F(SlowTest, headers_that_trickle_in_are_ended_with_408) {
   HttpConnection connection(address);
   const auto began = Clock::now();
   std::jthread sender([&](const std::stop_token& stop) {
-    for (const char each : std::string("GET /v1/locks HTTP/1.1\r\nX-Slow: yyyyyyyyyyyyyyyyyyyyyyy")) {
+    for (const char each :
+         std::string("GET /v1/locks HTTP/1.1\r\nX-Slow: yyyyyyyyyyyyyyyyyyyyyyy")) {
       if (stop.stop_requested() || !connection.send(std::string_view(&each, 1))) return;
       std::this_thread::sleep_for(100ms);
     }

@@ -231,10 +231,10 @@ TEST_F(StoreApi, a_list_names_no_lock_beyond_a_tokens_prefixes_in_its_cursor) {
   std::string next;
   std::size_t seen = 0;
   do {
-    const auto page = call({.method = "GET",
-                            .path = "/v1/store/list?limit=1&cursor=" + next,
-                            .headers = {{"Authorization", "Bearer hf_orders"},
-                                        {"Holdfast-Store-Protocol", "1"}}});
+    const auto page = call(
+        {.method = "GET",
+         .path = "/v1/store/list?limit=1&cursor=" + next,
+         .headers = {{"Authorization", "Bearer hf_orders"}, {"Holdfast-Store-Protocol", "1"}}});
     ASSERT_EQ(page.status, 200) << page.body;
     EXPECT_EQ(page.body.find("customers"), std::string::npos) << page.body;
     EXPECT_EQ(page.body.find("payroll"), std::string::npos) << page.body;

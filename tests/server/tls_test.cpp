@@ -88,10 +88,10 @@ class TlsTest : public ServerTest {
   }
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
   void make_certificate(const std::string& file, const std::string& name) {
-    const auto made = test::run({"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
-                                 "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj",
-                                 "/CN=" + name, "-keyout", path(file + ".key"), "-out",
-                                 path(file + ".pem")});
+    const auto made =
+        test::run({"openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt",
+                   "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=" + name,
+                   "-keyout", path(file + ".key"), "-out", path(file + ".pem")});
     ASSERT_EQ(made.code, 0) << made.err;
   }
   TlsClient client(const TlsChoices& choices = {}) { return TlsClient(address, choices); }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/upstreams.hpp"
-
 #include "net/raw_server.hpp"
+#include "server/upstreams.hpp"
 #include "server_fixture.hpp"
 
 #include <future>
@@ -147,9 +146,8 @@ TEST_F(UpstreamTest, a_lease_that_is_lost_cancels_the_call_and_answers_500) {
     peer.request();
     closed.set_value();
   });
-  auto running = std::async(std::launch::async, [&] {
-    return run(R"({"upstream":"billing","ttlMs":300})", "watchdog");
-  });
+  auto running = std::async(
+      std::launch::async, [&] { return run(R"({"upstream":"billing","ttlMs":300})", "watchdog"); });
   ASSERT_TRUE(comes_to(true, "watchdog"));
   ASSERT_EQ(call({.method = "DELETE",
                   .path = "/v1/locks/lock:watchdog:order-7",
@@ -170,10 +168,9 @@ TEST_F(UpstreamTest, a_client_that_leaves_cancels_the_call_and_frees_the_lock) {
     closed.set_value();
   });
   HttpConnection connection(address);
-  connection.send(test::request_text({.method = "POST",
-                                      .path = "/api/locks/simple/order-7",
-                                      .body = R"({"upstream":"billing"})"},
-                                     address));
+  connection.send(test::request_text(
+      {.method = "POST", .path = "/api/locks/simple/order-7", .body = R"({"upstream":"billing"})"},
+      address));
   ASSERT_TRUE(comes_to(true));
   connection.close();
   EXPECT_EQ(closed.get_future().wait_for(5s), std::future_status::ready);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/http_client.hpp"
 
+#include <arpa/inet.h>
 #include <boost/json/parse.hpp>
 #include <fmt/format.h>
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>

@@ -15,12 +15,12 @@
 namespace holdfast::test {
 
 struct HttpAnswer {
-  int status = 0;                                        // 0: the connection ended without one
+  int status = 0;                                           // 0: the connection ended without one
   std::map<std::string, std::string, std::less<>> headers;  // names in lower case
   std::string body;
 
-  boost::json::value json() const;                  // null if it is no JSON
-  std::string text(std::string_view field) const;   // of the JSON object; empty if it has none
+  boost::json::value json() const;                    // null if it is no JSON
+  std::string text(std::string_view field) const;     // of the JSON object; empty if it has none
   std::int64_t number(std::string_view field) const;  // -1 if it has none
   std::string code() const { return text("code"); }
   std::string header(std::string_view name) const {  // empty if it has none

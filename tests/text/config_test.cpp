@@ -54,14 +54,16 @@ server:
 
 TEST(Config, the_section_of_the_server_keeps_its_lines) {
   const auto config = parsed(
-      "# mine\n\nserver:\n\n  # where\n  listen: a\n\n  # how many\n  threads: 1\n\n# end\nttl: 30s\n");
+      "# mine\n\nserver:\n\n  # where\n  listen: a\n\n  # how many\n  threads: 1\n\n# end\nttl: "
+      "30s\n");
   EXPECT_EQ(config.server_line, 6U);
   EXPECT_EQ(config.server_yaml, "  listen: a\n\n  # how many\n  threads: 1\n\n# end\n");
   EXPECT_EQ(config.defaults.ttl, Duration(30s));
 }
 
 TEST(Config, the_section_of_the_server_keeps_its_lines_with_other_line_ends) {
-  const auto config = parsed("ttl: 30s\r\nserver:\r\n  a: 1\r\n\r\n  # b\r\n  b: 2\r\nwait: 1s\r\n");
+  const auto config =
+      parsed("ttl: 30s\r\nserver:\r\n  a: 1\r\n\r\n  # b\r\n  b: 2\r\nwait: 1s\r\n");
   EXPECT_EQ(config.server_line, 3U);
   EXPECT_EQ(config.server_yaml, "  a: 1\r\n\r\n  # b\r\n  b: 2\r\n");
 }

@@ -29,12 +29,11 @@ extern const Command watch_command;
 namespace {
 
 constexpr const Command* commands[] = {
-    &run_command,        &elect_command,          &acquire_command,
-    &release_command,    &renew_command,          &status_command,
-    &list_command,       &watch_command,          &force_release_command,
-    &doctor_command,     &config_command,         &serve_command,          &token_command,
-    &completion_command, &help_command,           &version_command,
-    &man_pages_command,  &complete_names_command,
+    &run_command,           &elect_command,          &acquire_command, &release_command,
+    &renew_command,         &status_command,         &list_command,    &watch_command,
+    &force_release_command, &doctor_command,         &config_command,  &serve_command,
+    &token_command,         &completion_command,     &help_command,    &version_command,
+    &man_pages_command,     &complete_names_command,
 };
 
 }  // namespace

@@ -60,7 +60,8 @@ void set(T& where, const T& said) {
 }
 
 template <typename T>
-void choose(T& where, const std::string& said, std::initializer_list<std::pair<std::string_view, T>> words) {
+void choose(T& where, const std::string& said,
+            std::initializer_list<std::pair<std::string_view, T>> words) {
   for (const auto& [word, value] : words) {
     if (word == said) where = value;
   }
@@ -135,7 +136,8 @@ Result<int> serve(Context& context, const Arguments& arguments) {
   if (!settings) return std::unexpected(settings.error());
   auto options = from_file(*settings);
   if (!options) return std::unexpected(std::move(options.error()));
-  if (auto good = apply(arguments, *options); !good) return std::unexpected(std::move(good.error()));
+  if (auto good = apply(arguments, *options); !good)
+    return std::unexpected(std::move(good.error()));
   const auto store = store_of(*settings, *options);
   if (auto good = text::parse_store_url(store); !good) {
     return std::unexpected(std::move(good.error()));
@@ -152,7 +154,8 @@ Result<int> serve(Context& context, const Arguments& arguments) {
   auto server = server::Server::start(std::move(*options), std::move(*core));
   if (!server) return std::unexpected(std::move(server.error()));
   for (const auto& address : (*server)->addresses()) {
-    server::log(LogLevel::info, "listening", {{"address", address}, {"store", text::masked(store)}});
+    server::log(LogLevel::info, "listening",
+                {{"address", address}, {"store", text::masked(store)}});
   }
   notify_service_manager("READY=1");
   attend(**server, signals);

@@ -21,10 +21,9 @@ Channel::Channel(Socket socket, TlsContext tls) : socket_(std::move(socket)), tl
 }
 
 void Channel::shake_hands(Moved done) {
-  encrypted_->async_handshake(asio::ssl::stream_base::server,
-                              [done = std::move(done)](boost::system::error_code failed) mutable {
-                                done(failed, 0);
-                              });
+  encrypted_->async_handshake(
+      asio::ssl::stream_base::server,
+      [done = std::move(done)](boost::system::error_code failed) mutable { done(failed, 0); });
 }
 
 void Channel::read_some(std::span<char> into, Moved done) {
@@ -41,8 +40,8 @@ void Channel::write(std::string_view from, Moved done) {
 
 std::size_t Channel::write_now(std::string_view from) noexcept {
   if (encrypted_ || !socket_.is_open()) return 0;
-  const auto taken = send(socket_.native_handle(), from.data(), from.size(),
-                          MSG_DONTWAIT | MSG_NOSIGNAL);
+  const auto taken =
+      send(socket_.native_handle(), from.data(), from.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   return taken < 0 ? 0 : static_cast<std::size_t>(taken);
 }
 
@@ -76,9 +75,8 @@ void Channel::say_goodbye() {
   char* data = nullptr;
   const auto size = BIO_get_mem_data(bytes, &data);
   if (size <= 0) return;
-  [[maybe_unused]] const auto told = send(socket_.native_handle(), data,
-                                          static_cast<std::size_t>(size),
-                                          MSG_DONTWAIT | MSG_NOSIGNAL);
+  [[maybe_unused]] const auto told = send(
+      socket_.native_handle(), data, static_cast<std::size_t>(size), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
 void Channel::end_writing() {

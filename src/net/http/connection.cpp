@@ -44,7 +44,7 @@ void Connection::expect_more(RequestReader::Progress progress) {
   const bool in_body = progress == RequestReader::Progress::needs_body;
   const Phase phase = in_body ? Phase::body : reader_.is_empty() ? Phase::idle : Phase::header;
   if (phase == std::exchange(phase_, phase)) return;
-  expect_within(in_body                 ? limits.body_timeout
+  expect_within(in_body                ? limits.body_timeout
                 : phase == Phase::idle ? limits.idle_timeout
                                        : limits.header_timeout);
 }
@@ -202,8 +202,8 @@ Task<bool> Connection::shake_hands() {
 // An answer without an end: until the writer or the client has enough.
 Task<bool> Connection::send_stream(Response response, bool can_chunk) {
   write_head(response, can_chunk ? Framing::chunked : Framing::until_close, false, out_);
-  stream_ = std::make_shared<Stream>(channel_.executor(), can_chunk,
-                                     worker_.limits().max_output_bytes);
+  stream_ =
+      std::make_shared<Stream>(channel_.executor(), can_chunk, worker_.limits().max_output_bytes);
   response.stream(stream_);
   watch_for_the_end();
   while (!reached_end_) {

@@ -140,8 +140,8 @@ Result<void> Listener::open(const Address& address) {
 Result<void> Listener::listen(const Generic::endpoint& endpoint, const std::string& text) {
   const auto step = [&](boost::system::error_code failed) -> Result<void> {
     if (!failed) return {};
-    return fail(Errc::unavailable, fmt::format("listen: cannot listen on {}: {}", text,
-                                               failed.message()));
+    return fail(Errc::unavailable,
+                fmt::format("listen: cannot listen on {}: {}", text, failed.message()));
   };
   boost::system::error_code failed;
   acceptor_.open(endpoint.protocol(), failed);
@@ -196,8 +196,8 @@ void Listener::take(Worker& worker, Channel::Socket socket) {
   if (failed && !is_unix_) return;
   Peer peer = is_unix_ ? Peer{.address = "unix", .is_loopback = true} : peer_of(remote);
   if (!admission_.enter(peer)) {
-    [[maybe_unused]] const auto told = send(socket.native_handle(), full().data(), full().size(),
-                                            MSG_DONTWAIT | MSG_NOSIGNAL);
+    [[maybe_unused]] const auto told =
+        send(socket.native_handle(), full().data(), full().size(), MSG_DONTWAIT | MSG_NOSIGNAL);
     return;
   }
   if (!is_unix_) socket.set_option(asio::ip::tcp::no_delay(true), failed);

@@ -33,7 +33,7 @@ class Admission {
   const std::size_t max_total_;
   const std::size_t max_per_address_;
   std::mutex mutex_;
-  std::size_t total_ = 0;                                   // guarded by mutex_
+  std::size_t total_ = 0;                                       // guarded by mutex_
   std::map<std::string, std::size_t, std::less<>> by_address_;  // guarded by mutex_
 };
 
@@ -55,8 +55,8 @@ class Listener {
   const std::string& bound() const { return bound_; }
 
  private:
-  using Acceptor = boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol,
-                                                      Channel::Executor>;
+  using Acceptor =
+      boost::asio::basic_socket_acceptor<boost::asio::generic::stream_protocol, Channel::Executor>;
   Result<void> listen(const boost::asio::generic::stream_protocol::endpoint& endpoint,
                       const std::string& text);
   void accept();

@@ -41,7 +41,8 @@ bool is_digits(std::string_view text) {
 }  // namespace
 
 std::span<char> RequestReader::space() {
-  if (begin_ > 0 && state_ == Progress::needs_header && begin_ == end_) begin_ = end_ = scanned_ = 0;
+  if (begin_ > 0 && state_ == Progress::needs_header && begin_ == end_)
+    begin_ = end_ = scanned_ = 0;
   if (end_ == buffer_.size()) {
     if (begin_ > 0) {
       buffer_.erase(0, begin_);
@@ -137,7 +138,8 @@ RequestReader::Progress RequestReader::check_framing() {
   for (const Header& each : request_.headers) {
     if (boost::beast::iequals(each.name, "Content-Length")) {
       ++lengths;
-      if (!is_digits(each.value)) return refuse(400, "malformed_request", "Content-Length: must be a number");
+      if (!is_digits(each.value))
+        return refuse(400, "malformed_request", "Content-Length: must be a number");
     } else if (boost::beast::iequals(each.name, "Transfer-Encoding")) {
       ++encodings;
       if (!boost::beast::iequals(each.value, "chunked")) {
@@ -147,8 +149,9 @@ RequestReader::Progress RequestReader::check_framing() {
   }
   const bool is_too_old = encodings > 0 && request_.version < 11;
   if (lengths + encodings > 1 || is_too_old) {
-    return refuse(400, "malformed_request", "the length of the body is told twice, or in no way "
-                                            "that this version knows");
+    return refuse(400, "malformed_request",
+                  "the length of the body is told twice, or in no way "
+                  "that this version knows");
   }
   return Progress::needs_body;
 }
@@ -165,8 +168,8 @@ RequestReader::Progress RequestReader::check_request() {
     return refuse(400, "malformed_request", "Host: exactly one is needed");
   }
   if (!request_.has_body) return finish(header_bytes_);
-  expects_continue_ = request_.version >= 11 &&
-                      boost::beast::iequals(request_.header("Expect"), "100-continue");
+  expects_continue_ =
+      request_.version >= 11 && boost::beast::iequals(request_.header("Expect"), "100-continue");
   if (!chunk_reader_) return read_body();
   chunk_at_ = header_bytes_;
   return read_chunks();
@@ -216,9 +219,9 @@ RequestReader::Progress RequestReader::finish(std::size_t request_bytes) {
     again.put(boost::asio::const_buffer(buffer_.data() + begin_, header_bytes_), ignored);
     if (host_was_given && request_.host.empty()) request_.host = request_.header("Host");
   }
-  request_.body = chunk_reader_ ? std::string_view(chunks_)
-                                : std::string_view(buffer_.data() + begin_ + header_bytes_,
-                                                   content_length_);
+  request_.body = chunk_reader_
+                      ? std::string_view(chunks_)
+                      : std::string_view(buffer_.data() + begin_ + header_bytes_, content_length_);
   request_bytes_ = request_bytes;
   return Progress::complete;
 }

@@ -76,7 +76,7 @@ class RequestReader {
   std::size_t header_bytes_ = 0;
   std::size_t request_bytes_ = 0;
   std::size_t content_length_ = 0;
-  std::size_t chunk_at_ = 0;  // where chunks go on, from begin_
+  std::size_t chunk_at_ = 0;        // where chunks go on, from begin_
   bool header_came_first_ = false;  // the body came later, and the buffer may have moved
   bool asked_to_continue_ = false;
   bool expects_continue_ = false;

@@ -13,7 +13,8 @@ namespace {
 
 std::unexpected<Error> cannot_use(std::string_view what, const std::string& path,
                                   const error_code& why) {
-  return fail(Errc::unavailable, fmt::format("tls: cannot use {} {}: {}", what, path, why.message()));
+  return fail(Errc::unavailable,
+              fmt::format("tls: cannot use {} {}: {}", what, path, why.message()));
 }
 
 Result<void> ask_for_certificates(ssl::context& context, const ServerTls& tls) {

@@ -42,8 +42,8 @@ struct Call {
 using Endpoint = Task<Response> (*)(const Call&);
 
 enum class Access : std::uint8_t {
-  open,   // for everybody who can connect
-  read,   // as the verbs of Principal
+  open,  // for everybody who can connect
+  read,  // as the verbs of Principal
   lock,
   admin,
 };

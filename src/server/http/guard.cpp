@@ -25,8 +25,8 @@ std::string_view without_port(std::string_view host) {
   const auto end = has_brackets ? host.find(']') : std::min(host.find(':'), host.size());
   if (end == std::string_view::npos) return {};
   const auto port = host.substr(has_brackets ? end + 1 : end);
-  const bool is_port = port.empty() || (port.front() == ':' &&
-                                        port.find_first_not_of("0123456789", 1) == port.npos);
+  const bool is_port =
+      port.empty() || (port.front() == ':' && port.find_first_not_of("0123456789", 1) == port.npos);
   if (!is_port) return {};
   return has_brackets ? host.substr(1, end - 1) : host.substr(0, end);
 }

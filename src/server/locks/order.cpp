@@ -48,7 +48,8 @@ Result<LockSpec> spec_from(Fields& fields) {
   Kind kind = Kind::mutex;
   if (const auto word = fields.text("kind", 32)) {
     const auto known = text::parse_kind(*word);
-    if (!known) fields.refuse("kind", "must be mutex, reentrant, read_write, semaphore or election");
+    if (!known)
+      fields.refuse("kind", "must be mutex, reentrant, read_write, semaphore or election");
     kind = known.value_or(Kind::mutex);
   }
   Order order = Order::automatic;
@@ -76,7 +77,8 @@ std::uint32_t permits_from(Fields& fields, const LockSpec& spec) {
   const bool reads = mode && (*mode == "read" || *mode == "shared");
   const bool writes = mode && (*mode == "write" || *mode == "exclusive");
   if (mode && !reads && !writes) fields.refuse("mode", "must be read or write");
-  if (mode && spec.kind != Kind::read_write) fields.refuse("mode", "only a read_write lock has one");
+  if (mode && spec.kind != Kind::read_write)
+    fields.refuse("mode", "only a read_write lock has one");
   const auto permits = fields.number("permits", 1, all_permits - 1);
   if (permits && spec.kind != Kind::semaphore) {
     fields.refuse("permits", "only a semaphore has permits");
@@ -86,8 +88,8 @@ std::uint32_t permits_from(Fields& fields, const LockSpec& spec) {
     case Kind::read_write: return reads ? 1 : all_permits;
     case Kind::semaphore:
       if (permits && *permits > spec.capacity) {
-        fields.refuse("permits", fmt::format("must be between 1 and the capacity of {}",
-                                             spec.capacity));
+        fields.refuse("permits",
+                      fmt::format("must be between 1 and the capacity of {}", spec.capacity));
       }
       return static_cast<std::uint32_t>(permits.value_or(1));
     case Kind::reentrant:
@@ -153,8 +155,7 @@ Result<AcquireOrder> parse_acquire(const Call& call, client::Core& core, std::st
   if (auto good = fields.done(); !good) return std::unexpected(std::move(good.error()));
   if (!metadata) return std::unexpected(std::move(metadata.error()));
   if (dialect && *dialect != "native") {
-    return fail(Errc::unsupported,
-                "dialect: is chosen by the store's URL, not for a single lock");
+    return fail(Errc::unsupported, "dialect: is chosen by the store's URL, not for a single lock");
   }
   auto key = request_key(call, request_text);
   if (!key) return std::unexpected(std::move(key.error()));
@@ -171,8 +172,8 @@ Result<AcquireOrder> parse_acquire(const Call& call, client::Core& core, std::st
   if (auto good = core.store().supports(*spec); !good) {
     return std::unexpected(std::move(good.error()));
   }
-  const auto request = key->text.empty() ? core.fresh_request()
-                                         : request_id(*call.principal, name, key->text);
+  const auto request =
+      key->text.empty() ? core.fresh_request() : request_id(*call.principal, name, key->text);
   return AcquireOrder{.wanted = {.name = std::move(*good_name),
                                  .spec = *spec,
                                  .owner = std::move(*owner),

@@ -17,8 +17,8 @@ using client::Core;
 
 struct Taken {
   Fence fence = 0;
-  Micros remaining{};  // told by the store's last answer
-  Micros waited{};     // from the call to the question that was answered so
+  Micros remaining{};               // told by the store's last answer
+  Micros waited{};                  // from the call to the question that was answered so
   client::LocalTime valid_until{};  // counted from before that question was sent
 };
 

@@ -45,8 +45,7 @@ class WaitingRoom {
 
    private:
     friend class WaitingRoom;
-    Ticket(WaitingRoom& room, std::shared_ptr<Wait> wait)
-        : room_(&room), wait_(std::move(wait)) {}
+    Ticket(WaitingRoom& room, std::shared_ptr<Wait> wait) : room_(&room), wait_(std::move(wait)) {}
     WaitingRoom* room_ = nullptr;
     std::shared_ptr<Wait> wait_;
   };

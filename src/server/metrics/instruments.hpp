@@ -29,8 +29,8 @@ class Histogram {
  public:
   using Time = std::chrono::microseconds;
   static constexpr std::array<Time, 14> bounds{
-      Time(100),       Time(250),        Time(1'000),       Time(2'500),        Time(10'000),
-      Time(25'000),    Time(100'000),    Time(250'000),     Time(1'000'000),    Time(5'000'000),
+      Time(100),        Time(250),         Time(1'000),       Time(2'500),        Time(10'000),
+      Time(25'000),     Time(100'000),     Time(250'000),     Time(1'000'000),    Time(5'000'000),
       Time(30'000'000), Time(120'000'000), Time(600'000'000), Time(3'600'000'000)};
 
   void add(Time time) noexcept;

@@ -63,9 +63,11 @@ void write_http(Exposition& out, const Metrics& metrics) {
   for (std::size_t digit = 1; digit < metrics.http_by_status.size(); ++digit) {
     out.sample(fmt::format("status=\"{}xx\"", digit), metrics.http_by_status[digit]);
   }
-  out.begin("http_request_seconds", "histogram", "How long requests took that did not wait for a lock.");
+  out.begin("http_request_seconds", "histogram",
+            "How long requests took that did not wait for a lock.");
   out.sample("", metrics.http_time);
-  out.begin("http_denied_total", "counter", "Requests without a good token or without the right to ask.");
+  out.begin("http_denied_total", "counter",
+            "Requests without a good token or without the right to ask.");
   out.sample("", metrics.denied);
 }
 
@@ -88,7 +90,8 @@ void write_gauges(Exposition& out, const Gauges& gauges) {
     write_gauge(out, "waiters_on_store", "Waiters on the store, through any process.",
                 number(*gauges.waiters_on_store));
   }
-  write_gauge(out, "store_up", "Whether the store answered the last look.", gauges.store_up ? 1 : 0);
+  write_gauge(out, "store_up", "Whether the store answered the last look.",
+              gauges.store_up ? 1 : 0);
   out.begin("audit_dropped_total", "counter", "Entries of the audit trail that were dropped.");
   out.sample("", static_cast<double>(gauges.audit_dropped));
 }

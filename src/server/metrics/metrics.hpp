@@ -63,7 +63,7 @@ struct Gauges {
   std::size_t event_streams = 0;
   std::size_t sessions = 0;
   std::size_t deadlocks = 0;
-  std::optional<std::size_t> held;            // on the store, by anybody; nothing: not known
+  std::optional<std::size_t> held;  // on the store, by anybody; nothing: not known
   std::optional<std::size_t> waiters_on_store;
   bool store_up = true;
   std::uint64_t audit_dropped = 0;

@@ -106,12 +106,11 @@ Task<bool> Sessions::look_after(SessionId id) {
 }
 
 Task<Result<Sessions::Alive>> Sessions::begin(Who who, Micros ttl) {
-  const auto secret = OwnerId::from_random(runtime::secure_random(), runtime::secure_random()).str();
+  const auto secret =
+      OwnerId::from_random(runtime::secure_random(), runtime::secure_random()).str();
   const auto id = SessionId::of(secret);
-  model::Acquire verb{.owner = id.keeper,
-                      .request = core_->fresh_request(),
-                      .ttl = ttl,
-                      .metadata = describe(who)};
+  model::Acquire verb{
+      .owner = id.keeper, .request = core_->fresh_request(), .ttl = ttl, .metadata = describe(who)};
   store::Request request{.name = id.lock,
                          .command = model::LockCommand{model::LockSpec::mutex(), std::move(verb)},
                          .deadline = core_->runtime().now() + client::command_timeout};
@@ -141,8 +140,8 @@ Task<Result<Sessions::Alive>> Sessions::keep_alive(std::string secret, Micros tt
 
 Task<Result<std::size_t>> Sessions::end(Who who, std::string secret) {
   const auto id = SessionId::of(secret);
-  auto asking = ask(*core_, id.lock,
-                    model::Release{.owner = id.keeper, .request = model::RequestId::any});
+  auto asking =
+      ask(*core_, id.lock, model::Release{.owner = id.keeper, .request = model::RequestId::any});
   Result<store::Reply> reply = co_await std::move(asking);
   if (!reply) co_return std::unexpected(std::move(reply.error()));
   const auto released = release_all(id.public_id, "the session ended");

@@ -91,7 +91,7 @@ class Sessions : public std::enable_shared_from_this<Sessions> {
 
   mutable std::mutex mutex_;
   // All below is guarded by mutex_.
-  std::map<std::string, Bound, std::less<>> bound_;  // by public id
+  std::map<std::string, Bound, std::less<>> bound_;           // by public id
   std::map<std::string, std::string, std::less<>> by_owner_;  // to public ids
   bool is_stopped_ = false;
   runtime::TimerId timer_{};

@@ -37,8 +37,8 @@ class Round {
 
  private:
   std::mutex mutex_;
-  Replies replies_;      // guarded by mutex_
-  std::size_t missing_;  // guarded by mutex_
+  Replies replies_;       // guarded by mutex_
+  std::size_t missing_;   // guarded by mutex_
   bool is_over_ = false;  // guarded by mutex_
 };
 
@@ -54,11 +54,10 @@ Task<Replies> ask_all(Members::Cores members, LockName name, model::LockCommand 
       round->put(at, fail(Errc::unavailable, "could not be reached so far"));
       continue;
     }
-    auto asking = members[at]->store().apply(
-        {.name = name, .command = command, .deadline = deadline});
-    runtime::spawn(std::move(asking), [round, at](Result<store::Reply>&& reply) {
-      round->put(at, std::move(reply));
-    });
+    auto asking =
+        members[at]->store().apply({.name = name, .command = command, .deadline = deadline});
+    runtime::spawn(std::move(asking),
+                   [round, at](Result<store::Reply>&& reply) { round->put(at, std::move(reply)); });
   }
   co_await round->all_in.wait_until(deadline + grace);
   co_return round->take();

@@ -36,17 +36,17 @@ Response locked(std::string_view resource, Micros retry_after, std::string detai
   // What ended while we looked can be had at once; the guide's app would say the whole ttl.
   const auto soonest = std::max<Micros>(retry_after, milliseconds(1));
   const auto retry_ms = std::chrono::ceil<milliseconds>(soonest);
-  auto response = in_both_shapes(
-      Problem{409, "busy", std::move(detail)}, "Resource locked",
-      fmt::format("Resource '{}' is being processed by another request", resource),
-      {{"retryAfterMs", retry_ms.count()}});
+  auto response =
+      in_both_shapes(Problem{409, "busy", std::move(detail)}, "Resource locked",
+                     fmt::format("Resource '{}' is being processed by another request", resource),
+                     {{"retryAfterMs", retry_ms.count()}});
   set_retry_after(response, retry_ms);
   return response;
 }
 
 Response quorum_not_reached(std::string detail) {
-  return in_both_shapes(Problem{503, "quorum_not_reached", std::move(detail)},
-                        "Quorum not reached", "Unable to acquire lock on majority of instances");
+  return in_both_shapes(Problem{503, "quorum_not_reached", std::move(detail)}, "Quorum not reached",
+                        "Unable to acquire lock on majority of instances");
 }
 
 Response failed(std::string_view error, const Error& why) {

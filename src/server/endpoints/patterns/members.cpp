@@ -103,9 +103,8 @@ Result<std::unique_ptr<Members>> Members::open(std::string_view stores) {
   std::unique_ptr<Members> members(new Members(std::move(urls), stores.empty()));
   if (auto good = members->open_missing(); !good) return std::unexpected(std::move(good.error()));
   if (!members->is_complete()) {
-    members->opener_ = std::jthread([all = members.get()](const std::stop_token& stop) {
-      all->keep_trying(stop);
-    });
+    members->opener_ = std::jthread(
+        [all = members.get()](const std::stop_token& stop) { all->keep_trying(stop); });
   }
   return members;
 }

@@ -41,8 +41,8 @@ class Members {
   const std::vector<std::string> urls_;
   const bool is_demo_;
   mutable std::mutex mutex_;
-  Cores cores_;           // guarded by mutex_
-  std::jthread opener_;   // last, so that it ends first
+  Cores cores_;          // guarded by mutex_
+  std::jthread opener_;  // last, so that it ends first
 };
 
 inline constexpr std::size_t min_members = 3;

@@ -17,9 +17,8 @@ namespace {
 using net::http::ClientResponse;
 
 // What describes the body, and where to go next; cookies and what belongs to the connection stay.
-constexpr std::array<std::string_view, 6> passed_on{"Content-Type", "Content-Encoding",
-                                                    "Content-Language", "ETag", "Location",
-                                                    "Retry-After"};
+constexpr std::array<std::string_view, 6> passed_on{
+    "Content-Type", "Content-Encoding", "Content-Language", "ETag", "Location", "Retry-After"};
 
 Outcome::End end_of(const Leash& leash, LocalTime now) {
   if (leash.lost.stop_requested() || now >= leash.ends) return Outcome::End::lost;
@@ -42,8 +41,7 @@ Task<Outcome> hold(std::shared_ptr<runtime::Runtime> runtime, Micros duration, L
     co_await alarm->wait_until(until);
     now = runtime->now();
   }
-  co_return Outcome{.end = end_of(leash, now),
-                    .took = std::chrono::floor<Micros>(now - began)};
+  co_return Outcome{.end = end_of(leash, now), .took = std::chrono::floor<Micros>(now - began)};
 }
 
 Response pass_on(ClientResponse answer, Fence fence) {

@@ -17,9 +17,9 @@ using runtime::LocalTime;
 
 // Until when the work may go on.
 struct Leash {
-  std::stop_token lost;                   // the lease is gone
-  std::stop_token stop;                   // nobody waits for the answer, or the server drains
-  LocalTime ends = LocalTime::max();      // of a lease that nobody watches
+  std::stop_token lost;                    // the lease is gone
+  std::stop_token stop;                    // nobody waits for the answer, or the server drains
+  LocalTime ends = LocalTime::max();       // of a lease that nobody watches
   LocalTime answer_by = LocalTime::max();  // for an upstream
 };
 

@@ -20,12 +20,12 @@ struct Pattern {
   std::string_view type;    // one line about it, there
   Kind kind = Kind::mutex;
   Order order = Order::automatic;
-  bool asks_again = false;   // waits by asking with back-off instead of standing in line
-  bool is_renewed = false;   // else the operation must end within the ttl
-  bool is_a_vote = false;    // among the members of server.patterns.redlock.store
-  bool may_wait = true;      // else `waitMs` is refused: failing fast is the point of it
-  Duration ttl{};            // zero: server.patterns.ttl
-  Duration wait{};           // unless the request says otherwise
+  bool asks_again = false;  // waits by asking with back-off instead of standing in line
+  bool is_renewed = false;  // else the operation must end within the ttl
+  bool is_a_vote = false;   // among the members of server.patterns.redlock.store
+  bool may_wait = true;     // else `waitMs` is refused: failing fast is the point of it
+  Duration ttl{};           // zero: server.patterns.ttl
+  Duration wait{};          // unless the request says otherwise
 
   std::string lock_name(std::string_view resource) const;
   Duration ttl_with(const PatternOptions& options) const;

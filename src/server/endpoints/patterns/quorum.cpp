@@ -36,8 +36,6 @@ Verdict decide(std::span<const Vote> votes, Micros ttl, Micros elapsed) {
   return {.kind = Verdict::Kind::busy, .retry_after = *last_needed};
 }
 
-bool was_lost(std::size_t members, std::size_t gone) {
-  return members - gone < quorum_of(members);
-}
+bool was_lost(std::size_t members, std::size_t gone) { return members - gone < quorum_of(members); }
 
 }  // namespace holdfast::server::patterns

@@ -23,9 +23,9 @@ struct Vote {
 struct Verdict {
   enum class Kind : std::uint8_t {
     won,
-    busy,        // a majority answered, and others hold it
-    too_few,     // so few answered that nobody could have won
-    too_late,    // a majority granted it, and nothing is left of the lease
+    busy,      // a majority answered, and others hold it
+    too_few,   // so few answered that nobody could have won
+    too_late,  // a majority granted it, and nothing is left of the lease
   };
   Kind kind = Kind::too_few;
   // Won: the largest of those that granted. Two majorities share a member, and there the later

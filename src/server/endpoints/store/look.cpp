@@ -52,11 +52,10 @@ Result<store::ListRequest> parse_list(const Call& call) {
   if (*machine < 1 || *machine > static_cast<unsigned>(model::Machine::fence_guard)) {
     return fail(Errc::bad_input, "machine: there is no such machine");
   }
-  return store::ListRequest{
-      .machine = static_cast<model::Machine>(*machine),
-      .prefix = text_in(*query, "prefix"),
-      .cursor = text_in(*query, "cursor"),
-      .limit = *limit};
+  return store::ListRequest{.machine = static_cast<model::Machine>(*machine),
+                            .prefix = text_in(*query, "prefix"),
+                            .cursor = text_in(*query, "cursor"),
+                            .limit = *limit};
 }
 
 Task<Response> list_page(Services& services, PrincipalPtr principal, store::ListRequest request) {

@@ -47,8 +47,7 @@ Task<Response> acquire_one(const Call& call) {
   if (!order) return done(answer(order.error()));
   Acquisition acquisition{services, call.who(), std::move(*order)};
   const bool at_once = acquisition.order.wanted.wait == Micros::zero() &&
-                       !acquisition.order.session &&
-                       !can_be_mistaken(acquisition.order.wanted) &&
+                       !acquisition.order.session && !can_be_mistaken(acquisition.order.wanted) &&
                        services.core().store().capabilities().immediate;
   if (at_once) return done(encode(acquisition.order, acquire_now(acquisition)));
   return acquire_later(std::move(acquisition), call.request.stop());

@@ -23,10 +23,9 @@ Response refusal(const NotTaken& not_taken, Kind kind) {
   for (const auto& holder : not_taken.holders) {
     holders.emplace_back(text::to_json(holder, kind, wall_now()));
   }
-  const auto retry_ms =
-      std::chrono::ceil<std::chrono::milliseconds>(not_taken.retry_after).count();
-  auto response = answer(not_taken.error,
-                         {{"holders", std::move(holders)}, {"retry_after_ms", retry_ms}});
+  const auto retry_ms = std::chrono::ceil<std::chrono::milliseconds>(not_taken.retry_after).count();
+  auto response =
+      answer(not_taken.error, {{"holders", std::move(holders)}, {"retry_after_ms", retry_ms}});
   set_retry_after(response, not_taken.retry_after);
   return response;
 }

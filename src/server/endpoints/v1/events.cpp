@@ -24,9 +24,9 @@ struct Subscriber {
 };
 
 std::shared_ptr<const std::string> frame(const PublishedEvent& event) {
-  return std::make_shared<const std::string>(fmt::format(
-      "id: {}\nevent: {}\ndata: {}\n\n", event.id(), text::to_word(event.event().type),
-      event.json()));
+  return std::make_shared<const std::string>(
+      fmt::format("id: {}\nevent: {}\ndata: {}\n\n", event.id(), text::to_word(event.event().type),
+                  event.json()));
 }
 
 std::shared_ptr<const std::string> comment(std::string_view text) {
@@ -44,14 +44,15 @@ void keep_warm(std::shared_ptr<runtime::Runtime> runtime, std::weak_ptr<BodyStre
                  });
 }
 
-void subscribe(Services& services, Subscriber subscriber, const std::shared_ptr<BodyStream>& stream) {
+void subscribe(Services& services, Subscriber subscriber,
+               const std::shared_ptr<BodyStream>& stream) {
   stream->write(comment("events of holdfast"));
   // The subscription ends with the stream, and never keeps it alive.
-  auto subscription = std::make_shared<EventHub::Subscription>(services.events.subscribe(
-      std::move(subscriber.filter), subscriber.after,
-      [weak = std::weak_ptr(stream)](const SharedEvent& event) {
-        if (const auto open = weak.lock()) open->write(frame(*event));
-      }));
+  auto subscription = std::make_shared<EventHub::Subscription>(
+      services.events.subscribe(std::move(subscriber.filter), subscriber.after,
+                                [weak = std::weak_ptr(stream)](const SharedEvent& event) {
+                                  if (const auto open = weak.lock()) open->write(frame(*event));
+                                }));
   if (subscription->missed()) {
     stream->write(std::make_shared<const std::string>(
         "event: missed\ndata: {\"reason\":\"events between are no longer kept: list again\"}\n\n"));

@@ -57,9 +57,8 @@ Response encode_renewed(Services& services, const Who& who, const LeaseOrder& or
   const auto& outcome = std::get<model::LockOutcome>(reply->outcome);
   const auto* granted = std::get_if<model::Granted>(&outcome);
   if (granted == nullptr) return refused(counter, explain(order.name, outcome));
-  services.journal.record(who, {.type = EventType::renewed,
-                                .name = order.name.str(),
-                                .fence = granted->fence});
+  services.journal.record(
+      who, {.type = EventType::renewed, .name = order.name.str(), .fence = granted->fence});
   return answer(200, lease_json(order.name.str(), order.owner.view(),
                                 Taken{granted->fence, granted->remaining, {}}));
 }
@@ -74,8 +73,8 @@ Response encode_released(Services& services, const Who& who, const LeaseOrder& o
   if (released == nullptr) {
     return refused(metrics.releases, explain(order.name, outcome));
   }
-  const auto held = metrics.holds.released(order.name.str(), order.owner.view(),
-                                           services.core().runtime().now());
+  const auto held =
+      metrics.holds.released(order.name.str(), order.owner.view(), services.core().runtime().now());
   if (held) metrics.hold_time.add(held->time);
   services.journal.record(who, {.type = released->lease ? EventType::released : EventType::left,
                                 .name = order.name.str(),

@@ -85,13 +85,10 @@ Task<Response> force_release(Services& services, Who who, LockName name, std::st
   const auto& outcome = std::get<model::LockOutcome>(reply->outcome);
   const auto* forced = std::get_if<model::Forced>(&outcome);
   if (forced == nullptr) co_return answer(client::explain_refusal(name, outcome));
-  services.journal.record(who, {.type = EventType::forced,
-                                .name = name.str(),
-                                .fence = forced->fence,
-                                .reason = reason});
-  co_return answer(200, {{"name", name.str()},
-                         {"ended", forced->count},
-                         {"fence", forced->fence}});
+  services.journal.record(
+      who,
+      {.type = EventType::forced, .name = name.str(), .fence = forced->fence, .reason = reason});
+  co_return answer(200, {{"name", name.str()}, {"ended", forced->count}, {"fence", forced->fence}});
 }
 
 Task<Response> force(const Call& call) {

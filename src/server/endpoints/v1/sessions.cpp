@@ -90,8 +90,9 @@ Task<Response> list(const Call& call) {
     }
     // Whoever may see none of its locks may not know of it either.
     if (names.empty()) continue;
-    sessions.emplace_back(boost::json::object{
-        {"session_id", each.public_id}, {"principal", each.principal}, {"locks", std::move(names)}});
+    sessions.emplace_back(boost::json::object{{"session_id", each.public_id},
+                                              {"principal", each.principal},
+                                              {"locks", std::move(names)}});
   }
   return done(answer(200, {{"sessions", std::move(sessions)}}));
 }

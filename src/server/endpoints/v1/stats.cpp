@@ -66,8 +66,9 @@ Task<Response> deadlocks(const Call& call) {
       members.emplace_back(to_json(member, *call.principal));
     }
     if (members.empty()) continue;
-    all.emplace_back(boost::json::object{
-        {"id", each.id}, {"since", text::format_time(each.since)}, {"members", std::move(members)}});
+    all.emplace_back(boost::json::object{{"id", each.id},
+                                         {"since", text::format_time(each.since)},
+                                         {"members", std::move(members)}});
   }
   return done(answer(200, {{"deadlocks", std::move(all)}}));
 }

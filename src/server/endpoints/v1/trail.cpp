@@ -60,8 +60,9 @@ Response encode(const Result<AuditPage>& page) {
 }
 
 Task<Response> read(Services& services, AuditQuery query) {
-  OnReader<Result<AuditPage>> reading(
-      services.reader, [&services, query = std::move(query)] { return services.audit().page(query); });
+  OnReader<Result<AuditPage>> reading(services.reader, [&services, query = std::move(query)] {
+    return services.audit().page(query);
+  });
   const Result<AuditPage> page = co_await reading;
   co_return encode(page);
 }

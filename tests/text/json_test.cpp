@@ -104,7 +104,7 @@ TEST(Json, a_lease_is_as_documented) {
 TEST(Json, an_event_is_as_documented) {
   auto said = *metadata("web-1", 4711, "report");
   said.note = "nightly";
-  const EventFields event{.id = 1881914442022912012,
+  const EventFields event{.id = 1794778200250012,
                           .type = EventType::forced,
                           .name = "orders:42",
                           .at = now,

@@ -174,7 +174,13 @@ std::size_t answered(const std::vector<std::unique_ptr<HttpConnection>>& clients
       std::ranges::count_if(waits, [](const pollfd& each) { return each.revents != 0; }));
 }
 
-void watch_crowd(const TempFolder& folder) {
+struct Crowd {
+  double each_kib = 0;
+  double cpu_percent = 0;
+  double woken = 0;
+};
+
+Crowd watch_crowd(const TempFolder& folder) {
   const auto config = write_file(folder, "config.yml",
                                  "server:\n  limits:\n    max_waiters_per_name: 16000\n"
                                  "    max_connections: 20000\n");
@@ -199,21 +205,32 @@ void watch_crowd(const TempFolder& folder) {
   }
   std::this_thread::sleep_for(std::chrono::seconds(5));
   const double each_kib = (server.resident_mb() - before) * 1024 / crowd;
-  std::vector<double> shares;
-  for (int i = 0; i < 3; ++i) {
-    const double used = server.cpu_ms();
-    std::this_thread::sleep_for(std::chrono::seconds(10));
-    shares.push_back((server.cpu_ms() - used) / 10'000 * 100);
-  }
+  const double used = server.cpu_ms();
+  std::this_thread::sleep_for(std::chrono::seconds(10));
+  const double cpu_percent = (server.cpu_ms() - used) / 10'000 * 100;
   if (answered(clients) != 0) give_up("somebody was woken without a release");
   call(holder, "/v1/locks/crowd/release", R"({"owner":"holder"})");
   if (holder.receive().status != 200) give_up("the release failed");
   std::this_thread::sleep_for(milliseconds(500));
-  print_row("memory of a waiting client", {each_kib}, "KiB");
+  return {each_kib, cpu_percent, static_cast<double>(answered(clients))};
+}
+
+void watch_crowds(const TempFolder& folder) {
+  std::vector<double> sizes;
+  std::vector<double> shares;
+  std::vector<double> woken;
+  for (int i = 0; i < 3; ++i) {
+    const auto crowd = watch_crowd(folder);
+    sizes.push_back(crowd.each_kib);
+    shares.push_back(crowd.cpu_percent);
+    woken.push_back(crowd.woken);
+    if (crowd.woken == 0) give_up("a release woke nobody");
+  }
+  print_row("memory of a waiting client", sizes, "KiB");
   print_row("processor while they sleep", shares, "%");
-  bar_at_most("6.waiter_kib", each_kib, 20);
+  bar_at_most("6.waiter_kib", median(sizes), 20);
   bar_at_most("6.waiters_cpu_percent", median(shares), 1);
-  bar_at_most("6.woken_by_a_release", static_cast<double>(answered(clients)), 1);
+  bar_at_most("6.woken_by_a_release", std::ranges::max(woken), 1);
 }
 
 void start_up(const TempFolder& folder) {
@@ -250,5 +267,5 @@ int main() {
   const TempFolder folder;
   start_up(folder);
   compare_with_nginx(folder);
-  watch_crowd(folder);
+  watch_crowds(folder);
 }

@@ -146,7 +146,7 @@ TEST_F(RemoteTest, a_token_that_the_server_does_not_know_is_named_by_its_file) {
   EXPECT_EQ(client.error().message.find("hf_wrong"), std::string::npos);
 }
 
-TEST_F(RemoteTest, whoever_is_no_holdfast_server_is_told_apart) {
+TEST_F(RemoteTest, an_address_with_a_path_is_refused) {
   const auto server = serve();
   auto opened = open(url_of(*server) + "/elsewhere");
   EXPECT_EQ(opened.error().code, Errc::bad_input);

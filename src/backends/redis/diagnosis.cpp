@@ -187,7 +187,8 @@ Task<Result<Micros>> measure_clock_offset(std::shared_ptr<Server> server, LocalT
   auto asking = server->ask(command("TIME"), deadline);
   const Result<net::resp::Reply> reply = co_await std::move(asking);
   const auto after = static_cast<std::int64_t>(runtime::wall_clock_us());
-  if (!reply) co_return std::unexpected(reply.error());
+  // A question that changes nothing leaves nothing unknown but its answer.
+  if (!reply) co_return fail(Errc::unavailable, reply.error().message);
   if ((*reply)->type != REDIS_REPLY_ARRAY || (*reply)->elements != 2) {
     co_return fail(Errc::unavailable,
                    fmt::format("{}: its answer to TIME is not a time", server->peer()));

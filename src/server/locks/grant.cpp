@@ -24,21 +24,8 @@ void record(const Acquisition& of, EventType type, std::optional<Fence> fence = 
 
 // The session's lease is renewed here from now on.
 void bind(const Acquisition& of, const Taken& taken) {
-  const auto& wanted = of.order.wanted;
-  client::HeldLease::Identity identity{.name = wanted.name,
-                                       .spec = wanted.spec,
-                                       .owner = wanted.owner,
-                                       .request = wanted.request,
-                                       .permits = wanted.permits,
-                                       .metadata = wanted.metadata};
-  const client::Won won{.fence = taken.fence,
-                        .valid_until = taken.valid_until,
-                        .claim = std::nullopt,
-                        .ear = nullptr};
-  const client::Terms terms{.ttl = wanted.ttl, .renew = true};
-  of.services.sessions->bind(
-      *of.order.session, of.who,
-      client::HeldLease::start(of.services.shared_core(), std::move(identity), terms, won));
+  of.services.sessions->bind(*of.order.session, of.who,
+                             keep_renewed(of.services.shared_core(), of.order.wanted, taken));
 }
 
 void write_down(const Acquisition& of, const TakeResult& result) {

@@ -110,6 +110,22 @@ Task<TakeResult> take_waiting(std::shared_ptr<Core> core, client::Wanted wanted,
   co_return result;
 }
 
+std::shared_ptr<client::HeldLease> keep_renewed(const std::shared_ptr<Core>& core,
+                                                const client::Wanted& wanted, const Taken& taken) {
+  client::HeldLease::Identity identity{.name = wanted.name,
+                                       .spec = wanted.spec,
+                                       .owner = wanted.owner,
+                                       .request = wanted.request,
+                                       .permits = wanted.permits,
+                                       .metadata = wanted.metadata};
+  const client::Won won{.fence = taken.fence,
+                        .valid_until = taken.valid_until,
+                        .claim = std::nullopt,
+                        .ear = nullptr};
+  const client::Terms terms{.ttl = wanted.ttl, .renew = true};
+  return client::HeldLease::start(core, std::move(identity), terms, won);
+}
+
 void give_back(const std::shared_ptr<Core>& core, const client::Wanted& wanted) {
   model::Release what{wanted.owner, wanted.request, wanted.is_shared};
   core->runtime().post(

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "client/acquire.hpp"
+#include "client/held_lease.hpp"
 
 #include <expected>
 #include <memory>
@@ -38,6 +39,10 @@ TakeResult take_now(Core& core, const client::Wanted& wanted);
 // Waits up to wanted.wait. When `stop` fires the place in the queue is given up.
 Task<TakeResult> take_waiting(std::shared_ptr<Core> core, client::Wanted wanted,
                               std::stop_token stop);
+
+// A handle on what was taken, which renews it until it is detached or released.
+std::shared_ptr<client::HeldLease> keep_renewed(const std::shared_ptr<Core>& core,
+                                                const client::Wanted& wanted, const Taken& taken);
 
 // Gives back what a caller who is gone would have had. If it is shared, a lease stays: whoever asks
 // again with the same key may have it already.

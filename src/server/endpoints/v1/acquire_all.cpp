@@ -78,22 +78,6 @@ void release(const Held& held) {
   }
 }
 
-std::shared_ptr<client::HeldLease> keep(Services& services, const client::Wanted& wanted,
-                                        const Taken& taken) {
-  client::HeldLease::Identity identity{.name = wanted.name,
-                                       .spec = wanted.spec,
-                                       .owner = wanted.owner,
-                                       .request = wanted.request,
-                                       .permits = wanted.permits,
-                                       .metadata = wanted.metadata};
-  const client::Won won{.fence = taken.fence,
-                        .valid_until = taken.valid_until,
-                        .claim = std::nullopt,
-                        .ear = nullptr};
-  return client::HeldLease::start(services.shared_core(), std::move(identity),
-                                  client::Terms{.ttl = wanted.ttl, .renew = true}, won);
-}
-
 using AllWanted = std::vector<client::Wanted>;
 
 // Every lease is brought to its whole ttl before the caller gets any of them.
@@ -135,7 +119,7 @@ Task<Response> acquire_each(Services& services, Who who, AllOrder all, std::stop
       release(held);
       co_return refusal(taken.error(), Kind::mutex);
     }
-    held.push_back(keep(services, wanted, *taken));
+    held.push_back(keep_renewed(services.shared_core(), wanted, *taken));
     wanted_by_now.push_back(wanted);
   }
   const auto waited = std::chrono::floor<Micros>(runtime.now() - began);

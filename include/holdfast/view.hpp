@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace holdfast {
@@ -63,6 +64,22 @@ struct WaiterView {
   std::shared_ptr<const Metadata> metadata;  // may be null
 };
 
+// What one member of a quorum says of a lock.
+struct MemberView {
+  enum class State : std::uint8_t { free, held, unreachable, too_slow, refused };
+  std::string address;
+  State state = State::free;
+  bool counts = true;        // else `reason` says why its word does not
+  Fence fence = 0;           // the largest of its holders
+  std::uint64_t party = 0;   // of the holder with that fence
+  std::uint32_t holders = 0;
+  Micros remaining{};        // until the last of them ends
+  std::string reason;        // of no answer, or of an answer that does not count
+};
+
+// The stable word of a state: "free", "held", "unreachable", "too_slow", "refused".
+std::string_view to_string(MemberView::State state) noexcept;
+
 struct LockView {
   std::string name;
   Kind kind = Kind::mutex;
@@ -70,6 +87,8 @@ struct LockView {
   Order order = Order::fifo;
   std::vector<HolderView> holders;
   std::vector<WaiterView> waiters;  // next in line first
+  // Of a quorum: each of its members. Then the holders above are those on which a majority agrees.
+  std::vector<MemberView> members;
 };
 
 // One page of a listing. An empty `next` means that this was the last one.

@@ -27,7 +27,9 @@ class Attempt {
       : core_(std::move(core)),
         wanted_(std::move(wanted)),
         stop_(std::move(stop)),
-        give_up_at_(waits() ? now() + wanted_.wait : LocalTime{}) {}
+        give_up_at_(waits() ? now() + wanted_.wait : LocalTime{}),
+        can_(core_->store().capabilities()),
+        request_(wanted_.request) {}
   Attempt(const Attempt&) = delete;
   Attempt& operator=(const Attempt&) = delete;
   ~Attempt() { leave_line(); }
@@ -50,7 +52,13 @@ class Attempt {
  private:
   bool waits() const { return wanted_.wait > Micros::zero(); }
   bool queues() const { return listening_ != nullptr; }
-  bool can_queue() const { return !wanted_.retry && core_->store().capabilities().queues; }
+  bool can_queue() const { return !wanted_.retry && can_.queues; }
+  // A try may be several, where the store says so.
+  bool tries_again() const { return waits() || refusals_ < can_.retry.times; }
+  bool spends_its_request() const {
+    return can_.spends_requests && wanted_.converts == model::RequestId::any;
+  }
+
   LocalTime now() const { return core_->runtime().now(); }
   Verdict judge(const model::LockOutcome& outcome);
   Verdict judge(const Error& error);
@@ -61,6 +69,8 @@ class Attempt {
   const Wanted wanted_;
   const std::stop_token stop_;
   const LocalTime give_up_at_;
+  const store::Capabilities can_;
+  model::RequestId request_;  // of the question whose reply is read
 
   // What ends a pause: an ear at the store where it can queue us, else only the caller's stop.
   std::shared_ptr<store::Listening> listening_;
@@ -75,6 +85,7 @@ class Attempt {
   unsigned questions_ = 0;      // asked while it did not
   unsigned failures_ = 0;
   unsigned refusals_ = 0;
+  std::optional<Error> no_quorum_;  // the last reply
 };
 
 Task<Notice> sleep_until(std::shared_ptr<runtime::Event> alarm, LocalTime until) {
@@ -83,8 +94,8 @@ Task<Notice> sleep_until(std::shared_ptr<runtime::Event> alarm, LocalTime until)
 }
 
 Result<void> Attempt::get_ready() {
-  if (!waits()) return {};
-  if (!can_queue()) {
+  if (!tries_again()) return {};
+  if (!waits() || !can_queue()) {
     alarm_ = std::make_shared<runtime::Event>(core_->shared_runtime());
     return {};
   }
@@ -103,10 +114,12 @@ void Attempt::wake_up() const {
 }
 
 Task<Result<Reply>> Attempt::ask() {
+  const bool is_first = before_send_ == LocalTime{};
+  if (!is_first && spends_its_request()) request_ = core_->fresh_request();
   before_send_ = now();
   const LocalTime command_ends = before_send_ + command_timeout;
   model::Acquire verb{.owner = wanted_.owner,
-                      .request = wanted_.request,
+                      .request = request_,
                       .permits = wanted_.permits,
                       .ttl = wanted_.ttl,
                       .wait = queues(),
@@ -125,6 +138,7 @@ Task<Result<Reply>> Attempt::ask() {
 Attempt::Verdict Attempt::judge(const Result<Reply>& reply) {
   if (!reply) return judge(reply.error());
   failures_ = 0;
+  no_quorum_.reset();
   const bool tells_the_time = reply->at != model::StoreTime{};
   if (tells_the_time) {
     pair_ = ClockPair{before_send_, reply->at};
@@ -136,14 +150,14 @@ Attempt::Verdict Attempt::judge(const model::LockOutcome& outcome) {
   if (const auto* granted = std::get_if<model::Granted>(&outcome)) {
     may_be_in_store_ = true;
     const LocalTime until = valid_until(before_send_, granted->remaining);
-    if (until > now()) return Won{granted->fence, until, std::nullopt, listening_};
+    if (until > now()) return Won{request_, granted->fence, until, std::nullopt, listening_};
     // The answer took longer than the lease lasted. Ask for what is left, if anything.
     pause_ = std::chrono::milliseconds(1);
-    if (waits()) return std::nullopt;
+    if (waits() && !spends_its_request()) return std::nullopt;
     return fail(Errc::timed_out, explain_late(wanted_.name));
   }
   if (const auto* queued = std::get_if<model::Queued>(&outcome)) {
-    may_be_in_store_ = true;
+    may_be_in_store_ = may_be_in_store_ || !spends_its_request();
     stand_in_line(*queued);
     return std::nullopt;
   }
@@ -151,8 +165,13 @@ Attempt::Verdict Attempt::judge(const model::LockOutcome& outcome) {
     // Upgraders that ask again and again would each wait for the other's shared lease to end; only
     // a queue can tell the second one.
     const bool converts = wanted_.converts != model::RequestId::any;
-    if (!waits() || queues() || converts) {
+    if (!tries_again() || queues() || converts) {
       return fail(Errc::busy, explain_busy(wanted_.name, *busy));
+    }
+    if (!waits()) {
+      ++refusals_;
+      pause_ = delay_between_tries(can_.retry, core_->runtime().random());
+      return std::nullopt;
     }
     const Micros delay = runtime::next_delay({}, refusals_++, core_->runtime().random());
     pause_ = std::min(delay, busy->retry_after + std::chrono::milliseconds(1));
@@ -163,11 +182,18 @@ Attempt::Verdict Attempt::judge(const model::LockOutcome& outcome) {
 
 Attempt::Verdict Attempt::judge(const Error& error) {
   const bool may_have_happened = error.code == Errc::outcome_unknown;
+  const bool no_quorum = error.code == Errc::quorum_not_reached;
+  if (no_quorum) no_quorum_ = error;
   // Granted, but too few replicas know of it: it is there, and must be given back.
   const bool happened = error.code == Errc::not_replicated;
   may_be_in_store_ = may_be_in_store_ || may_have_happened || happened;
-  const bool may_pass = may_have_happened || error.code == Errc::unavailable;
+  const bool may_pass = may_have_happened || error.code == Errc::unavailable || no_quorum;
   if (may_pass && is_cancelled()) return std::unexpected(cancelled());
+  if (no_quorum && !waits() && tries_again()) {
+    ++refusals_;
+    pause_ = delay_between_tries(can_.retry, core_->runtime().random());
+    return std::nullopt;
+  }
   if (!may_pass || !waits() || now() >= give_up_at_) return std::unexpected(error);
   pause_ = next_delay(after_errors, failures_++, core_->runtime().random());
   return std::nullopt;
@@ -176,12 +202,14 @@ Attempt::Verdict Attempt::judge(const Error& error) {
 Attempt::Verdict Attempt::judge(const Notice& notice) {
   if (notice.reason == Notice::Reason::granted) {
     if (const auto until = usable_at_once(pair_, notice.grant, now())) {
-      return Won{notice.grant.fence, *until, notice.grant.lease, listening_};
+      return Won{request_, notice.grant.fence, *until, notice.grant.lease, listening_};
     }
     // Asking again confirms the claim, and the reply to that can be trusted.
     return std::nullopt;
   }
-  if (now() < give_up_at_) return std::nullopt;
+  if (now() < give_up_at_ || !waits()) return std::nullopt;
+  // Not that it was held, but that nobody could say so.
+  if (no_quorum_) return std::unexpected(*no_quorum_);
   return fail(Errc::timed_out, explain_timeout(wanted_.name, wanted_.wait));
 }
 
@@ -220,13 +248,13 @@ Task<Notice> Attempt::pause() {
   const LocalTime when = stands_behind_ && pause_ > std::chrono::seconds(2)
                              ? std::chrono::floor<std::chrono::seconds>(due)
                              : together(due, pause_);
-  const LocalTime until = std::min<LocalTime>(when, give_up_at_);
+  const LocalTime until = waits() ? std::min<LocalTime>(when, give_up_at_) : due;
   return listening_ ? listening_->next(until) : sleep_until(alarm_, until);
 }
 
 Task<Result<Won>> Attempt::give_up(Error error) {
   if (may_be_in_store_) {
-    model::Release what{wanted_.owner, wanted_.request, wanted_.is_shared};
+    model::Release what{wanted_.owner, request_, wanted_.is_shared};
     auto withdrawal = withdraw(core_, wanted_.name, std::move(what), wanted_.ttl);
     co_await std::move(withdrawal);
   }
@@ -267,6 +295,13 @@ Task<bool> keep_withdrawing(Withdrawal rest) {
 }
 
 }  // namespace
+
+Micros delay_between_tries(const store::Retry& retry, std::uint64_t random) {
+  const auto jitter = retry.jitter.count();
+  const auto span = static_cast<std::uint64_t>(2 * jitter + 1);
+  const Micros moved(static_cast<std::int64_t>(random % span) - jitter);
+  return std::max<Micros>(retry.delay + moved, std::chrono::milliseconds(1));
+}
 
 Task<bool> withdraw(std::shared_ptr<Core> core, LockName name, model::Release what, Micros ttl) {
   const LocalTime now = core->runtime().now();

@@ -32,6 +32,7 @@ struct Wanted {
 };
 
 struct Won {
+  model::RequestId request{};  // under which it is held
   Fence fence = 0;
   LocalTime valid_until{};
   // Set when the lock came by a message: a claim that the first renewal must turn into a full
@@ -41,6 +42,9 @@ struct Won {
   // had by a question, and a message that nobody hears has its grant given back.
   std::shared_ptr<store::Listening> ear;
 };
+
+// Between two tries of a caller that does not wait.
+Micros delay_between_tries(const store::Retry& retry, std::uint64_t random);
 
 // However it ends, the store is left with the lock granted to the caller, or with nothing of it
 // (at the latest when the ttl ends, if the store cannot be reached).

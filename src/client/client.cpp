@@ -107,6 +107,7 @@ Result<Lease> Client::adopt(std::string_view name, std::string_view owner) const
     return std::unexpected(client::explain_refusal(*good_name, why));
   }
   const client::Won won{
+      .request = model::RequestId::any,
       .fence = seen.mine->fence,
       .valid_until = client::valid_until(answer->before_send, seen.mine->remaining),
       .claim = std::nullopt,

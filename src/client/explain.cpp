@@ -27,8 +27,11 @@ std::string explain_busy(const LockName& name, const model::Busy& busy) {
   }
   const std::string others =
       busy.holder_count > 1 ? fmt::format(" and {} more", busy.holder_count - 1) : "";
-  return fmt::format("'{}' has been held by {}{} for {}; the lease ends in {} unless renewed",
-                     name.str(), holder_text(busy.holders.front()), others,
+  const std::string where =
+      busy.members > 0 ? fmt::format(" on {} of {} members", busy.held_by_members, busy.members)
+                       : "";
+  return fmt::format("'{}' has been held by {}{}{} for {}; the lease ends in {} unless renewed",
+                     name.str(), holder_text(busy.holders.front()), others, where,
                      ms(busy.holders.front().held_for), ms(busy.retry_after));
 }
 

@@ -72,6 +72,7 @@ Task<Result<Lease>> LockHandle::run(std::shared_ptr<Core> core, Prepared prepare
   auto asking = client::acquire(core, std::move(prepared.wanted), std::move(stop));
   Result<Won> won = co_await std::move(asking);
   if (!won) co_return std::unexpected(std::move(won.error()));
+  identity.request = won->request;
   co_return Lease(HeldLease::start(std::move(core), std::move(identity), terms, *won));
 }
 

@@ -145,7 +145,16 @@ Result<void> check_verb(const LockSpec& spec, const Acquire& acquire) {
   return check_metadata(acquire.metadata);
 }
 
-Result<void> check_verb(const LockSpec&, const Renew& renew) { return check_ttl(renew.ttl); }
+Result<void> check_verb(const LockSpec&, const Renew& renew) {
+  if (renew.fence > limits::max_agreed_fence) {
+    return fail(Errc::bad_input, fmt::format("fence must be at most {}; got {}",
+                                             limits::max_agreed_fence, renew.fence));
+  }
+  if (renew.fence != 0 && renew.request == RequestId::any) {
+    return fail(Errc::bad_input, "fence is that of one lease, so its request must not be 0");
+  }
+  return check_ttl(renew.ttl);
+}
 
 // Whatever may be released, inspected or forced, its owner was checked when it was made.
 template <typename Verb>

@@ -38,6 +38,10 @@ struct Renew {
   OwnerId owner;
   RequestId request{};
   Micros ttl{};
+  // The fence on which several stores have agreed; 0 for none. The lease has it from now on, and
+  // the counter is raised to it even where there is no lease, so that every later fence of this
+  // store is larger.
+  Fence fence = 0;
 };
 
 // Also leaves the queue, so the same command cancels a wait whatever became of it.
@@ -73,6 +77,9 @@ struct Busy {
   Micros retry_after{};  // until the lease in the way ends, if nobody renews it
   std::uint32_t holder_count = 0;
   std::vector<HolderView> holders;  // the first few
+  // Of a store that votes: on how many members others have it, and of how many.
+  std::uint32_t held_by_members = 0;
+  std::uint32_t members = 0;
 };
 struct Queued {
   std::uint64_t place = 0;

@@ -100,6 +100,8 @@ inline constexpr Micros default_claim = std::chrono::milliseconds(500);
 inline constexpr Micros queue_ttl = std::chrono::seconds(10);
 inline constexpr Micros queue_ttl_grain = std::chrono::seconds(1);
 inline constexpr std::uint64_t fence_headroom_us = 10'000;
+// Of Renew::fence: microseconds until the year 2160, and far from where a script's numbers end.
+inline constexpr Fence max_agreed_fence = 6'000'000'000'000'000;
 }  // namespace limits
 
 }  // namespace holdfast::model

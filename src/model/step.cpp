@@ -239,7 +239,20 @@ void keep_newest(std::optional<Granted>& newest, const Granted& other) {
   if (newer) newest = other;
 }
 
+// Re-entries share their fence, so that all of them get it.
+void adopt_fence(LockState& state, const Renew& wanted, World& world) {
+  if (wanted.fence == 0) return;
+  world.raise_fences_to(wanted.fence);
+  if (!find_hold(state, wanted.owner, wanted.request)) return;
+  for (Hold& hold : state.holds) {
+    const bool shares = state.spec.kind == Kind::reentrant;
+    const bool meant = hold.owner == wanted.owner && hold.request == wanted.request;
+    if (shares || meant) hold.fence = wanted.fence;
+  }
+}
+
 LockOutcome apply(LockState& state, const LockSpec&, const Renew& wanted, World& world) {
+  adopt_fence(state, wanted, world);
   std::optional<Granted> newest;
   for (Hold& hold : state.holds) {
     const bool meant = wanted.request == RequestId::any || hold.request == wanted.request;

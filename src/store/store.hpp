@@ -66,12 +66,32 @@ struct ListRequest {
   LocalTime deadline{};
 };
 
+// How a caller that does not wait goes on trying.
+struct Retry {
+  std::uint32_t times = 0;
+  Micros delay{};
+  Micros jitter{};  // each delay is longer or shorter by up to this
+};
+
 struct Capabilities {
   bool queues = true;  // keeps waiters in order and notifies them; else clients ask again
   // `apply` is done when it returns: asking costs no more than a lock of a mutex.
   bool immediate = false;
   // What is behind the address can be replaced by something that knows less: see on_change.
   bool may_change = false;
+  // What it does not grant it has taken back by itself, and late copies of that may still be on
+  // their way: each try needs a request of its own.
+  bool spends_requests = false;
+  Retry retry{};
+};
+
+// Which server is behind an address, as far as it can be told: for stores that count votes.
+struct Standing {
+  std::string server;                 // the same for two addresses of one server; empty: not known
+  std::string place;                  // with the same server: the same locks
+  std::optional<LocalTime> up_since;  // not later than this; not known: none
+  bool keeps_memory = false;          // what it granted survives a restart
+  std::optional<LocalTime> replaced_at;  // another one was met where one was known
 };
 
 class Store {
@@ -103,6 +123,9 @@ class Store {
   // the address may no longer know what it granted: every lease should be confirmed. Once, before
   // the first command.
   virtual void on_change(std::function<void()>) {}
+
+  // Settled before the first reply of a server, and again before on_change is called.
+  virtual Standing standing() const { return {}; }
 
   // What an operator should know about this store's set-up, one sentence each.
   virtual Task<Result<std::vector<std::string>>> diagnose(LocalTime) {

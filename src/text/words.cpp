@@ -43,3 +43,13 @@ std::optional<Order> parse_order(std::string_view word) noexcept {
 }
 
 }  // namespace holdfast::text
+
+namespace holdfast {
+
+std::string_view to_string(MemberView::State state) noexcept {
+  constexpr std::array<std::string_view, 5> states{"free", "held", "unreachable", "too_slow",
+                                                   "refused"};
+  return states[static_cast<std::size_t>(state)];
+}
+
+}  // namespace holdfast

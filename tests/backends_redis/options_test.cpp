@@ -120,7 +120,7 @@ TEST(RedisIdentity, tells_a_restart_a_failover_and_a_demotion_apart) {
       "# Server\r\nrun_id:aaa\r\n# Replication\r\nrole:master\r\nmaster_replid:bbb\r\n"
       "master_replid2:000\r\n";
   const auto first = identity_from(info, {});
-  EXPECT_EQ(first, (ServerIdentity{"aaa", "bbb", "master"}));
+  EXPECT_EQ(first, (ServerIdentity{"aaa", "bbb", "master", {}, {}}));
   EXPECT_EQ(difference({}, first), "");
   EXPECT_EQ(difference(first, identity_from("role:master\r\n", first)), "");
   EXPECT_NE(difference(first, identity_from("run_id:ccc\r\n", first)).find("restarted"),

@@ -23,15 +23,17 @@ struct Arguments {
   std::string record;
   std::string time;
   std::string options;
+  std::string fence;
   std::size_t count = 0;  // the last ones may be missing
 
   void clear() {
     record.clear();
     time.clear();
     options.clear();
+    fence.clear();
   }
   const std::string& operator[](std::size_t at) const {
-    return at == 0 ? record : at == 1 ? time : options;
+    return at == 0 ? record : at == 1 ? time : at == 2 ? options : fence;
   }
 };
 
@@ -66,7 +68,8 @@ void write(Arguments& out, const model::LockSpec&, const model::Renew& renew, bo
   append_identity(out.record, renew.owner, renew.request);
   append_digits(out.time, to_ms(renew.ttl), 1);
   append_digits(out.options, static_cast<std::uint64_t>(renew.ttl.count()), 1);
-  out.count = 3;
+  out.count = renew.fence != 0 ? 4 : 3;
+  if (renew.fence != 0) append_digits(out.fence, renew.fence, 1);
 }
 
 void write(Arguments& out, const model::LockSpec&, const model::Release& release, bool) {

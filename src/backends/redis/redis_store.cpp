@@ -53,6 +53,7 @@ class RedisStore final : public store::Store, public std::enable_shared_from_thi
   }
   store::Capabilities capabilities() const override { return {.queues = true, .may_change = true}; }
   void on_change(std::function<void()> changed) override;
+  store::Standing standing() const override { return server_->standing(); }
   Task<Result<std::vector<std::string>>> diagnose(LocalTime deadline) override {
     return look_for_trouble(server_, deadline);
   }
@@ -243,16 +244,22 @@ void warn_of_trouble(store::Store& store, Runtime& runtime) {
 
 }  // namespace
 
+Connecting connect_redis_store(Options options, std::shared_ptr<Runtime> runtime) {
+  const auto deadline = runtime->now() + options.endpoint.connect_timeout;
+  auto store = std::make_shared<RedisStore>(std::move(options), std::move(runtime));
+  store->start();
+  auto ready = store->ready(deadline);
+  return {std::move(store), std::move(ready)};
+}
+
 Result<std::shared_ptr<store::Store>> open_redis_store(Options options,
                                                        std::shared_ptr<Runtime> runtime) {
   if (runtime->on_own_thread()) {
     return fail(Errc::unsupported,
                 "a store cannot be opened inside a Holdfast callback: use another thread");
   }
-  const auto deadline = runtime->now() + options.endpoint.connect_timeout;
-  auto store = std::make_shared<RedisStore>(std::move(options), runtime);
-  store->start();
-  if (auto ready = runtime::run_blocking(store->ready(deadline)); !ready) {
+  auto [store, connecting] = connect_redis_store(std::move(options), runtime);
+  if (auto ready = runtime::run_blocking(std::move(connecting)); !ready) {
     return std::unexpected(std::move(ready.error()));
   }
   warn_of_trouble(*store, *runtime);

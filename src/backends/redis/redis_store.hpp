@@ -13,4 +13,13 @@ namespace holdfast::backends::redis {
 Result<std::shared_ptr<store::Store>> open_redis_store(Options options,
                                                        std::shared_ptr<runtime::Runtime> runtime);
 
+// The same for one of several, where a server that is away is no failure: it goes on connecting.
+// `ready` ends when the server has answered, with the errors of open_redis_store; it must be
+// awaited.
+struct Connecting {
+  std::shared_ptr<store::Store> store;
+  Task<Result<void>> ready;
+};
+Connecting connect_redis_store(Options options, std::shared_ptr<runtime::Runtime> runtime);
+
 }  // namespace holdfast::backends::redis

@@ -11,6 +11,8 @@
 
 #include <fmt/format.h>
 
+#include <charconv>
+
 namespace holdfast::backends::redis {
 
 namespace {
@@ -94,7 +96,8 @@ Task<Result<void>> Server::connected(runtime::LocalTime deadline) {
 std::vector<std::string> Server::greeting() {
   resync_.store(true);
   connections_.fetch_add(1);
-  std::vector<std::string> commands{command("INFO", "server"), command("INFO", "replication")};
+  std::vector<std::string> commands{command("INFO", "server"), command("INFO", "replication"),
+                                    command("INFO", "persistence")};
   if (events_.greeting) {
     for (auto& more : events_.greeting()) commands.push_back(std::move(more));
   }
@@ -118,6 +121,7 @@ void Server::identified(std::string_view info, bool is_new_connection) {
     const std::lock_guard lock(mutex_);
     auto now = identity_from(info, identity_);
     what_changed = difference(identity_, now);
+    note_standing(identity_, now);
     identity_ = std::move(now);
     is_replica = identity_.role == "slave";
   }
@@ -131,6 +135,26 @@ void Server::identified(std::string_view info, bool is_new_connection) {
   }
   const bool is_another = is_new_connection && connections_.load() > 1;
   if ((!what_changed.empty() || is_another) && events_.changed) events_.changed();
+}
+
+void Server::note_standing(const ServerIdentity& before, const ServerIdentity& now) {
+  standing_.keeps_memory = now.aof_enabled == "1";
+  if (before.run_id == now.run_id) return;
+  const auto at = runtime_->now();
+  if (!before.run_id.empty()) standing_.replaced_at = at;
+  standing_.server = now.run_id;
+  standing_.place = std::to_string(endpoint_.database);
+  // Whole seconds, cut off: it began no later than this.
+  std::int64_t seconds = 0;
+  const auto& text = now.uptime_s;
+  const bool is_told = std::from_chars(text.data(), text.data() + text.size(), seconds).ec == std::errc{};
+  standing_.up_since.reset();
+  if (is_told) standing_.up_since = at - std::chrono::seconds(seconds);
+}
+
+store::Standing Server::standing() const {
+  const std::lock_guard lock(mutex_);
+  return standing_;
 }
 
 void Server::look_again_later() {

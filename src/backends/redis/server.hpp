@@ -42,6 +42,7 @@ class Server : public std::enable_shared_from_this<Server> {
   // Which connection it is by now. On the runtime's thread, right after a reply: the one it came
   // by.
   std::uint64_t connection_number() const { return connections_.load(); }
+  store::Standing standing() const;
   const Dialect& dialect() const { return dialect_; }
   const std::string& peer() const { return peer_; }
   const std::shared_ptr<runtime::Runtime>& runtime() const { return runtime_; }
@@ -50,6 +51,8 @@ class Server : public std::enable_shared_from_this<Server> {
   std::vector<std::string> greeting();
   void greeted(const std::vector<net::resp::Reply>& replies);
   void identified(std::string_view info, bool is_new_connection);
+  // With mutex_ held.
+  void note_standing(const ServerIdentity& before, const ServerIdentity& now);
   void look_again_later();
   // True if it makes sense to ask again: the error passes, and there is time.
   Task<bool> let_pass(Error error, unsigned failures, runtime::LocalTime deadline, bool reconnect);
@@ -66,8 +69,9 @@ class Server : public std::enable_shared_from_this<Server> {
   std::atomic<bool> has_answered_ = false;  // a script, since the last look
   std::atomic<std::uint64_t> connections_ = 0;
 
-  std::mutex mutex_;
-  ServerIdentity identity_;  // guarded by mutex_
+  mutable std::mutex mutex_;
+  ServerIdentity identity_;   // guarded by mutex_
+  store::Standing standing_;  // guarded by mutex_
   std::unique_ptr<net::resp::Connection> connection_;
 };
 

@@ -25,15 +25,18 @@ ServerIdentity identity_from(std::string_view info, ServerIdentity known) {
   take(known.run_id, "run_id");
   take(known.replication_id, "master_replid");
   take(known.role, "role");
+  take(known.uptime_s, "uptime_in_seconds");
+  take(known.aof_enabled, "aof_enabled");
   return known;
 }
 
 std::string difference(const ServerIdentity& before, const ServerIdentity& now) {
-  if (!before.is_known() || before == now) return {};
+  if (!before.is_known()) return {};
   if (before.run_id != now.run_id) return "another server answers, or it was restarted";
   if (before.role != now.role) {
     return fmt::format("its role changed from {} to {}", before.role, now.role);
   }
+  if (before.replication_id == now.replication_id) return {};
   return "its replication id changed: a failover, or data taken over from another server";
 }
 

@@ -12,6 +12,8 @@ struct ServerIdentity {
   std::string run_id;
   std::string replication_id;
   std::string role;
+  std::string uptime_s;
+  std::string aof_enabled;
 
   bool is_known() const { return !run_id.empty() || !replication_id.empty(); }
   friend bool operator==(const ServerIdentity&, const ServerIdentity&) = default;

@@ -92,6 +92,7 @@ json::object to_json(const Info& info) {
   }
   return {{"protocol", protocol_version},    {"server", info.server},
           {"describe", info.describe},       {"queues", info.queues},
+          {"spends_requests", info.spends_requests},
           {"wall_us", digits(info.wall_us)}, {"unsupported", std::move(unsupported)}};
 }
 
@@ -100,6 +101,7 @@ Result<Info> parse_info(const json::object& object) {
   Info info{.server = reader.text("server"),
             .describe = reader.text("describe"),
             .queues = reader.flag("queues", true),
+            .spends_requests = reader.flag("spends_requests", false),
             .wall_us = reader.number("wall_us")};
   if (auto good = reader.done(); !good) return std::unexpected(std::move(good.error()));
   auto unsupported = read_all<Unsupported>(object, "unsupported", read_unsupported);

@@ -57,6 +57,7 @@ struct Info {
   std::string server;    // unlike that of any other, or of this one before it was started again
   std::string describe;  // its store
   bool queues = true;
+  bool spends_requests = false;
   std::uint64_t wall_us = 0;  // its wall clock, since 1970
   std::vector<Unsupported> unsupported{};
 };

@@ -22,6 +22,12 @@ void record(const Acquisition& of, EventType type, std::optional<Fence> fence = 
                                       .party = party});
 }
 
+// As it is held now.
+client::Wanted held(client::Wanted wanted, const Taken& taken) {
+  wanted.request = taken.request;
+  return wanted;
+}
+
 // The session's lease is renewed here from now on.
 void bind(const Acquisition& of, const Taken& taken) {
   of.services.sessions->bind(*of.order.session, of.who,
@@ -96,7 +102,7 @@ Task<TakeResult> wait_for(const Acquisition& of, WaitingRoom::Ticket ticket, std
   if (was_queued) of.services.metrics().contention.waited(wait->name, waited);
   if (wait->stop.stop_requested()) {
     // A grant that came at the same moment is nobody's any more.
-    if (result) give_back(of.services.shared_core(), of.order.wanted);
+    if (result) give_back(of.services.shared_core(), held(of.order.wanted, *result));
     result = std::unexpected(why_stopped(of, *wait));
   }
   if (result) of.services.metrics().wait_time.add(waited);
@@ -129,7 +135,7 @@ Task<TakeResult> acquire(Acquisition acquisition, std::stop_token stop) {
   }
   TakeResult result = std::unexpected(NotTaken{});
   if (wanted.wait == Micros::zero()) {
-    auto taking = take_at_once(services.shared_core(), wanted);
+    auto taking = take_at_once(services.shared_core(), wanted, std::move(stop));
     result = co_await std::move(taking);
   } else {
     auto ticket = services.waiting.enter(wanted.name.str(), model::party_of(wanted.owner.view()));
@@ -142,7 +148,7 @@ Task<TakeResult> acquire(Acquisition acquisition, std::stop_token stop) {
       auto checking = check_alive(services, *acquisition.order.session);
       const Result<void> lives = co_await std::move(checking);
       if (!lives) {
-        client::Wanted unwanted = wanted;
+        client::Wanted unwanted = held(wanted, *result);
         // Nobody of a session that is gone can have it by another attempt.
         if (lives.error().code == Errc::not_held) unwanted.is_shared = false;
         give_back(services.shared_core(), unwanted);

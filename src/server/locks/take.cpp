@@ -2,6 +2,7 @@
 #include "server/locks/take.hpp"
 
 #include "client/explain.hpp"
+#include "runtime/event.hpp"
 #include "runtime/spawn.hpp"
 
 #include <fmt/format.h>
@@ -50,7 +51,7 @@ TakeResult judge(const client::Wanted& wanted, Times times, Result<Reply> reply)
   if (const auto* granted = std::get_if<model::Granted>(&outcome)) {
     // Up to the question: the lease begins no earlier, and the way back is not the caller's loss.
     const auto waited = std::chrono::floor<Micros>(times.before_send - times.began);
-    return Taken{granted->fence, granted->remaining, waited,
+    return Taken{wanted.request, granted->fence, granted->remaining, waited,
                  client::valid_until(times.before_send, granted->remaining)};
   }
   if (auto* busy = std::get_if<model::Busy>(&outcome)) {
@@ -66,6 +67,17 @@ bool may_be_in_store(const TakeResult& result) {
   return code == Errc::outcome_unknown || code == Errc::not_replicated;
 }
 
+bool may_pass(Errc code) { return code == Errc::busy || code == Errc::quorum_not_reached; }
+
+// A pause that ends when the caller leaves; then it answers false.
+Task<bool> pause(std::shared_ptr<Core> core, Micros delay, std::stop_token stop) {
+  const auto alarm = std::make_shared<runtime::Event>(core->shared_runtime());
+  const std::stop_callback on_stop(
+      stop, [core, alarm] { core->runtime().post([alarm] { alarm->notify(); }); });
+  co_await alarm->wait_until(core->runtime().now() + delay);
+  co_return !stop.stop_requested();
+}
+
 }  // namespace
 
 TakeResult take_now(Core& core, const client::Wanted& wanted) {
@@ -74,14 +86,24 @@ TakeResult take_now(Core& core, const client::Wanted& wanted) {
   return judge(wanted, {began, began}, asking.take_ready());
 }
 
-Task<TakeResult> take_at_once(std::shared_ptr<Core> core, client::Wanted wanted) {
+Task<TakeResult> take_at_once(std::shared_ptr<Core> core, client::Wanted wanted,
+                              std::stop_token stop) {
   const LocalTime began = core->runtime().now();
-  Request request = question(*core, wanted);
-  auto asking = core->store().apply(std::move(request));
-  Result<Reply> reply = co_await std::move(asking);
-  TakeResult result = judge(wanted, {began, began}, std::move(reply));
-  if (may_be_in_store(result)) give_back(core, wanted);
-  co_return result;
+  const store::Retry retry = core->store().capabilities().retry;
+  for (std::uint32_t retries = 0;; ++retries) {
+    const LocalTime before_send = core->runtime().now();
+    Request request = question(*core, wanted);
+    auto asking = core->store().apply(std::move(request));
+    Result<Reply> reply = co_await std::move(asking);
+    TakeResult result = judge(wanted, {began, before_send}, std::move(reply));
+    if (may_be_in_store(result)) give_back(core, wanted);
+    if (result || retries == retry.times || !may_pass(result.error().error.code)) co_return result;
+    auto pausing = pause(core, client::delay_between_tries(retry, core->runtime().random()), stop);
+    const bool goes_on = co_await std::move(pausing);
+    if (!goes_on) co_return result;
+    // A late copy of the last one must not pass for this one.
+    wanted.request = core->fresh_request();
+  }
 }
 
 Task<TakeResult> take_waiting(std::shared_ptr<Core> core, client::Wanted wanted,
@@ -90,6 +112,7 @@ Task<TakeResult> take_waiting(std::shared_ptr<Core> core, client::Wanted wanted,
   auto waiting = client::acquire(core, wanted, stop);
   Result<client::Won> won = co_await std::move(waiting);
   if (!won) co_return std::unexpected(NotTaken{std::move(won.error())});
+  wanted.request = won->request;
   // Before it is confirmed: what is shared could not be given back after that.
   if (won->claim && stop.stop_requested()) {
     give_back(core, wanted);
@@ -97,7 +120,7 @@ Task<TakeResult> take_waiting(std::shared_ptr<Core> core, client::Wanted wanted,
   }
   if (!won->claim) {
     const auto left = std::chrono::floor<Micros>(won->valid_until - core->runtime().now());
-    co_return Taken{won->fence, std::max(left, Micros::zero()), since(*core, began),
+    co_return Taken{won->request, won->fence, std::max(left, Micros::zero()), since(*core, began),
                     won->valid_until};
   }
   // Handed over: what the caller gets must be a lease, not the short claim it begins with.
@@ -115,10 +138,11 @@ std::shared_ptr<client::HeldLease> keep_renewed(const std::shared_ptr<Core>& cor
   client::HeldLease::Identity identity{.name = wanted.name,
                                        .spec = wanted.spec,
                                        .owner = wanted.owner,
-                                       .request = wanted.request,
+                                       .request = taken.request,
                                        .permits = wanted.permits,
                                        .metadata = wanted.metadata};
-  const client::Won won{.fence = taken.fence,
+  const client::Won won{.request = taken.request,
+                        .fence = taken.fence,
                         .valid_until = taken.valid_until,
                         .claim = std::nullopt,
                         .ear = nullptr};

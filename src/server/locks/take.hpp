@@ -17,6 +17,7 @@ namespace holdfast::server {
 using client::Core;
 
 struct Taken {
+  model::RequestId request{};       // under which it is held
   Fence fence = 0;
   Micros remaining{};               // told by the store's last answer
   Micros waited{};                  // from the call to the question that was answered so
@@ -31,8 +32,10 @@ struct NotTaken {
 
 using TakeResult = std::expected<Taken, NotTaken>;
 
-// One question, for a caller who does not want to wait; wanted.wait is zero.
-Task<TakeResult> take_at_once(std::shared_ptr<Core> core, client::Wanted wanted);
+// One question, for a caller who does not want to wait; wanted.wait is zero. Where the store says so
+// (Capabilities::retry) it is asked again, unless `stop` fires.
+Task<TakeResult> take_at_once(std::shared_ptr<Core> core, client::Wanted wanted,
+                              std::stop_token stop = {});
 // The same on a store whose answers come at once (Capabilities::immediate): nothing suspends.
 TakeResult take_now(Core& core, const client::Wanted& wanted);
 

@@ -194,7 +194,20 @@ local function matching(what, id)
   return found
 end
 
-local function renew(id, ttl)
+-- Re-entries share their fence, so that all of them get it; but a stranger's, which has none.
+local function adopt_fence(id, fence)
+  if not find_hold(id) then return end
+  for _, member in ipairs(is_reentrant() and holders(0, '+inf') or {'h' .. id}) do
+    local hold = find_hold(sub(member, 2))
+    if hold.fence > 0 then
+      hold.fence = fence
+      write_hold(sub(member, 2), hold)
+    end
+  end
+end
+
+local function renew(id, ttl, fence)
+  if fence then adopt_fence(id, fence) end
   local newest, left = nil, 0
   for _, each in ipairs(matching('h', id)) do
     local hold = find_hold(each)

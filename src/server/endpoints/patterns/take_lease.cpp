@@ -21,7 +21,7 @@ LeasePtr start_lease(const LeaseWanted& order, const client::Won& won) {
                           {.name = wanted.name,
                            .spec = wanted.spec,
                            .owner = wanted.owner,
-                           .request = wanted.request,
+                           .request = won.request,
                            .permits = wanted.permits,
                            .metadata = wanted.metadata},
                           order.terms, won);
@@ -34,7 +34,7 @@ Task<Taking> try_once(LeaseWanted order) {
   if (!taken) co_return std::unexpected(taken.error());
   const LocalTime until = client::valid_until(before, taken->remaining);
   if (until > order.core->runtime().now()) {
-    const client::Won won{taken->fence, until, std::nullopt, nullptr};
+    const client::Won won{taken->request, taken->fence, until, std::nullopt, nullptr};
     co_return start_lease(order, won);
   }
   give_back(order.core, order.wanted);

@@ -128,11 +128,14 @@ Task<Response> info(const Call& call) {
   auto& services = call.services;
   if (auto other = other_protocol(call)) return done(std::move(*other));
   const auto& store = services.core().store();
+  const auto can = store.capabilities();
   const auto wall = std::chrono::system_clock::now().time_since_epoch();
   const remote::Info about{
       .server = services.store_streams.server_id(),
       .describe = store.describe(),
-      .queues = store.capabilities().queues,
+      // An ear belongs to one request, and there every try has its own.
+      .queues = can.queues && !can.spends_requests,
+      .spends_requests = can.spends_requests,
       .wall_us = static_cast<std::uint64_t>(std::chrono::floor<Micros>(wall).count()),
       .unsupported = unsupported_by(store)};
   return done(answer_json(services, remote::to_json(about)));

@@ -93,7 +93,7 @@ Task<Response> hand_out(Services& services, Held held, AllWanted all, Micros wai
   boost::json::array leases;
   for (const auto& lease : held) {
     leases.emplace_back(lease_json(lease->identity().name.str(), lease->identity().owner.view(),
-                                   Taken{lease->fence(), lease->remaining(), waited}));
+                                   Taken{{}, lease->fence(), lease->remaining(), waited}));
     lease->detach();
   }
   Response response = answer(200, {{"leases", std::move(leases)}});

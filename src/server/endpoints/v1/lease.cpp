@@ -60,7 +60,7 @@ Response encode_renewed(Services& services, const Who& who, const LeaseOrder& or
   services.journal.record(
       who, {.type = EventType::renewed, .name = order.name.str(), .fence = granted->fence});
   return answer(200, lease_json(order.name.str(), order.owner.view(),
-                                Taken{granted->fence, granted->remaining, {}}));
+                                Taken{{}, granted->fence, granted->remaining, {}}));
 }
 
 Response encode_released(Services& services, const Who& who, const LeaseOrder& order,

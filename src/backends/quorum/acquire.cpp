@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Asks all members for the lock. A majority must grant it; then the largest fence of those that did
+// is told to all of them, and a majority must still have it with that fence and with time left.
+// Otherwise everything is given back.
+#include "backends/quorum/quorum.hpp"
+
+#include <holdfast/options.hpp>
+
+#include "runtime/spawn.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace holdfast::backends::quorum {
+
+namespace {
+
+using Verdict = Ballot::Verdict;
+
+// A conversion changes a lease that is there, so that taking it back must not end it.
+bool is_conversion(const model::Acquire& wanted) {
+  return wanted.converts != model::RequestId::any;
+}
+
+// Whether a member may have granted it.
+bool may_have_it(const Ballot& ballot, const Result<Reply>& reply) {
+  if (!reply) return reply.error().code == Errc::outcome_unknown;
+  return ballot.remaining > Micros::zero();
+}
+
+class Acquiring {
+ public:
+  Acquiring(QuorumPtr quorum, store::Request request)
+      : quorum_(std::move(quorum)),
+        request_(std::move(request)),
+        began_(quorum_->now()),
+        ear_(wanted().wait ? quorum_->find_ear(wanted().process) : nullptr),
+        is_repeated_(quorum_->leases().find(name(), wanted().owner, wanted().request)) {}
+
+  Task<Answers> vote();
+  Agreement agreement_on(Fence fence) const;
+  Result<Reply> granted(Fence fence, LocalTime ends);
+  Result<Reply> lost(const Answers& answers);
+  Result<Reply> not_confirmed(const Answers& confirmed);
+
+  LocalTime began() const { return began_; }
+
+ private:
+  const model::LockCommand& command() const {
+    return std::get<model::LockCommand>(request_.command);
+  }
+  const model::Acquire& wanted() const { return std::get<model::Acquire>(command().verb); }
+  const LockName& name() const { return request_.name; }
+  model::RequestId held_as() const {
+    return is_conversion(wanted()) ? wanted().converts : wanted().request;
+  }
+  model::LockCommand for_members() const;
+  Round::Rules rules() const;
+  void stand_in_line();
+  void leave_line();
+  void take_back(std::size_t member, const Ballot& ballot);
+  void take_back(const Answers& answers);
+  void take_back_everywhere();
+  std::optional<model::LockOutcome> refusal(const Answers& answers) const;
+  model::LockOutcome contended(const Answers& answers);
+
+  const QuorumPtr quorum_;
+  const store::Request request_;
+  const LocalTime began_;
+  const std::shared_ptr<Ear> ear_;
+  const bool is_repeated_;  // of a lease that we have
+  bool stands_in_line_ = false;
+};
+
+// Whatever order was asked for: members know nothing of each other, so there is no common queue.
+model::LockCommand Acquiring::for_members() const {
+  model::LockCommand out = command();
+  out.spec.order = Order::barging;
+  auto& verb = std::get<model::Acquire>(out.verb);
+  verb.wait = false;
+  verb.place = 0;
+  verb.process = model::ProcessId::none;
+  if (!quorum_->options().fences) verb.known = 0;
+  return out;
+}
+
+void Acquiring::stand_in_line() {
+  leave_line();
+  stands_in_line_ = true;
+  ear_->register_as(quorum_->members(), name(), wanted().owner, wanted().request, began_);
+}
+
+void Acquiring::leave_line() {
+  const auto request = ear_ ? ear_->unregister() : model::RequestId::any;
+  if (request == model::RequestId::any) return;
+  const bool only_unconfirmed = true;
+  for (std::size_t at = 0; at < quorum_->size(); ++at) {
+    quorum_->give_back(at, name(), {wanted().owner, request, only_unconfirmed},
+                       began_ + model::limits::queue_ttl);
+  }
+}
+
+// An answer that comes when everything was given back: the order of the two may have been lost.
+Round::Rules Acquiring::rules() const {
+  Round::Rules rules{.ttl = wanted().ttl};
+  if (is_conversion(wanted())) return rules;
+  rules.late = [weak = std::weak_ptr(quorum_), name = name(), owner = wanted().owner,
+                request = wanted().request, ttl = wanted().ttl](
+                   std::size_t member, const Ballot& ballot, const Result<Reply>& reply) {
+    const auto quorum = weak.lock();
+    if (!quorum || !may_have_it(ballot, reply)) return;
+    if (quorum->leases().find(name, owner, request)) return;
+    quorum->give_back(member, name, {owner, request}, quorum->now() + ttl);
+  };
+  return rules;
+}
+
+Task<Answers> Acquiring::vote() {
+  Round::Adapt adapt;
+  if (ear_ && !is_conversion(wanted()) && ear_->must_register(began_)) {
+    stand_in_line();
+    adapt = [ear = ear_](std::size_t member, model::LockCommand& each) {
+      ear->adapt(member, std::get<model::Acquire>(each.verb));
+    };
+  }
+  Question question{.name = name(),
+                    .command = for_members(),
+                    .deadline = quorum_->deadline_for(wanted().ttl, request_.deadline),
+                    .stop = request_.stop};
+  return quorum_->ask(std::move(question), rules(), std::move(adapt));
+}
+
+Agreement Acquiring::agreement_on(Fence fence) const {
+  return {.name = name(),
+          .spec = command().spec,
+          .owner = wanted().owner,
+          .request = held_as(),
+          .fence = fence,
+          .ttl = wanted().ttl,
+          .deadline = request_.deadline};
+}
+
+Result<Reply> Acquiring::granted(Fence fence, LocalTime ends) {
+  const Micros lease = std::min(std::chrono::floor<Micros>(ends - began_), wanted().ttl);
+  const Micros usable = quorum_->without_drift(lease);
+  // The client will take off its one per cent and two milliseconds more.
+  const LocalTime valid_until = began_ + usable - usable / 100 - 2ms;
+  const LocalTime now = quorum_->now();
+  if (now >= valid_until) {
+    take_back_everywhere();
+    return fail(Errc::quorum_not_reached,
+                fmt::format("'{}': a majority granted it, but after {} ms nothing was left of it",
+                            name().str(),
+                            std::chrono::ceil<std::chrono::milliseconds>(now - began_).count()));
+  }
+  leave_line();
+  quorum_->leases().put(name(), wanted().owner, held_as(),
+                        {.spec = for_members().spec,
+                         .permits = wanted().permits,
+                         .metadata = wanted().metadata,
+                         .fence = fence,
+                         .ttl = wanted().ttl,
+                         .valid_until = valid_until},
+                        now);
+  return Reply{.outcome = model::LockOutcome(model::Granted{fence, usable})};
+}
+
+void Acquiring::take_back(std::size_t member, const Ballot& ballot) {
+  if (is_repeated_) return;
+  if (!is_conversion(wanted())) {
+    return quorum_->give_back(member, name(), {wanted().owner, wanted().request},
+                              quorum_->now() + wanted().ttl);
+  }
+  // Only an upgrade takes what others may want. With its fence the member can tell a late copy of
+  // this from the next upgrade; where the fence is not known, the lease stays upgraded.
+  if (wanted().permits != all_permits || ballot.fence == 0) return;
+  model::LockCommand back = for_members();
+  auto& verb = std::get<model::Acquire>(back.verb);
+  verb.permits = 1;
+  verb.known = ballot.fence;
+  runtime::spawn(quorum_->members()[member]->store->apply(
+      {.name = name(),
+       .command = std::move(back),
+       .deadline = quorum_->deadline_for(wanted().ttl, LocalTime::max())}));
+}
+
+void Acquiring::take_back(const Answers& answers) {
+  for (std::size_t at = 0; at < quorum_->size(); ++at) {
+    if (may_have_it(answers.ballots[at], answers.replies[at])) take_back(at, answers.ballots[at]);
+  }
+}
+
+void Acquiring::take_back_everywhere() {
+  leave_line();
+  for (std::size_t at = 0; at < quorum_->size(); ++at) take_back(at, {});
+}
+
+// What the members refuse for a reason that only their state could tell is refused by all of us.
+std::optional<model::LockOutcome> Acquiring::refusal(const Answers& answers) const {
+  const auto needed = majority_of(quorum_->size());
+  std::size_t answered = count(answers.ballots, Verdict::yes) + count(answers.ballots, Verdict::held);
+  const model::LockOutcome* found = nullptr;
+  for (std::size_t at = 0; at < quorum_->size(); ++at) {
+    const auto* outcome = answers.outcome(at);
+    if (!outcome || !std::holds_alternative<model::Refused>(*outcome)) continue;
+    found = outcome;
+    ++answered;
+  }
+  if (found && answered >= needed) return *found;
+  for (std::size_t at = 0; at < quorum_->size(); ++at) {
+    const bool is_gone = answers.ballots[at].verdict == Verdict::gone;
+    if (is_gone && count(answers.ballots, Verdict::gone) > quorum_->size() - needed) {
+      return *answers.outcome(at);
+    }
+  }
+  return std::nullopt;
+}
+
+model::LockOutcome Acquiring::contended(const Answers& answers) {
+  const auto held = static_cast<std::uint32_t>(count(answers.ballots, Verdict::held));
+  if (!ear_ || is_conversion(wanted())) {
+    model::Busy busy{.retry_after = until_contenders_end(answers.ballots),
+                     .held_by_members = held,
+                     .members = static_cast<std::uint32_t>(quorum_->size())};
+    for (std::size_t at = 0; at < quorum_->size(); ++at) {
+      const auto* outcome = answers.outcome(at);
+      const auto* said = outcome ? std::get_if<model::Busy>(outcome) : nullptr;
+      if (!said) continue;
+      busy.holder_count = said->holder_count;
+      busy.holders = said->holders;
+      break;
+    }
+    return busy;
+  }
+  const bool has_rivals = count(answers.ballots, Verdict::yes) > 0;
+  if (!has_rivals) ear_->met_no_rival();
+  const LocalTime now = quorum_->now();
+  const auto& options = quorum_->options();
+  const Micros pause =
+      has_rivals ? ear_->stand_back(now, std::chrono::ceil<Micros>(now - began_),
+                                    options.retry_delay + options.retry_jitter,
+                                    quorum_->runtime()->random())
+                 : quorum_->next_delay();
+  const auto place = wanted().place != 0 ? wanted().place : quorum_->next_place();
+  return model::Queued{.place = place, .ahead = 0, .retry_after = pause};
+}
+
+Result<Reply> Acquiring::lost(const Answers& answers) {
+  take_back(answers);
+  for (std::size_t at = 0; stands_in_line_ && at < quorum_->size(); ++at) {
+    const auto* outcome = answers.outcome(at);
+    const auto* queued = outcome ? std::get_if<model::Queued>(outcome) : nullptr;
+    if (queued) ear_->learned_place(at, queued->place);
+  }
+  if (request_.stop.stop_requested()) {
+    return fail(Errc::cancelled, fmt::format("asking for '{}' was cancelled", name().str()));
+  }
+  if (auto refused = refusal(answers)) return Reply{.outcome = std::move(*refused)};
+  if (is_contended(answers.ballots)) return Reply{.outcome = contended(answers)};
+  return quorum_not_reached(*quorum_, name(), answers, "granted");
+}
+
+Result<Reply> Acquiring::not_confirmed(const Answers& confirmed) {
+  take_back_everywhere();
+  return quorum_not_reached(*quorum_, name(), confirmed, "confirmed");
+}
+
+}  // namespace
+
+Task<Result<Reply>> acquire(QuorumPtr quorum, store::Request request) {
+  Acquiring attempt(quorum, std::move(request));
+  auto voting = attempt.vote();
+  const Answers answers = co_await std::move(voting);
+  if (rule(answers.ballots) != Ruling::carried) co_return attempt.lost(answers);
+  const auto agreed = quorum->options().fences ? agreed_fence(answers.ballots) : 0;
+  if (agreed) co_return attempt.granted(*agreed, attempt.began() + lease_of(answers.ballots));
+  const Fence fence = largest_fence(answers.ballots);
+  const LocalTime before = quorum->now();
+  auto agreeing = agree_on_fence(quorum, attempt.agreement_on(fence));
+  const Answers confirmed = co_await std::move(agreeing);
+  if (rule(confirmed.ballots) != Ruling::carried) co_return attempt.not_confirmed(confirmed);
+  co_return attempt.granted(fence, before + lease_of(confirmed.ballots));
+}
+
+}  // namespace holdfast::backends::quorum

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an operator should know about the members together.
+#include "backends/quorum/quorum.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace holdfast::backends::quorum {
+
+namespace {
+
+struct Found {
+  std::vector<std::string> sentences;
+  std::size_t away = 0;
+  bool may_forget = false;
+  std::optional<Micros> earliest;
+  std::optional<Micros> latest;
+};
+
+void note_clock(Found& found, Micros offset) {
+  found.earliest = std::min(found.earliest.value_or(offset), offset);
+  found.latest = std::max(found.latest.value_or(offset), offset);
+}
+
+void judge(const Quorum& quorum, Found& found) {
+  const auto size = quorum.size();
+  if (size % 2 == 0) {
+    found.sentences.push_back(
+        fmt::format("{} members survive the loss of {}, as {} would: an even number only costs",
+                    size, size - majority_of(size), size - 1));
+  }
+  if (found.away > 0) {
+    found.sentences.push_back(
+        fmt::format("{} of {} members cannot be reached; {} must answer, so {} more may go",
+                    found.away, size, majority_of(size),
+                    std::max<std::ptrdiff_t>(0, static_cast<std::ptrdiff_t>(size - majority_of(size)) -
+                                                    static_cast<std::ptrdiff_t>(found.away))));
+  }
+  const Micros spread = found.earliest ? *found.latest - *found.earliest : Micros::zero();
+  constexpr Micros noticeable = 100ms;
+  if (spread > noticeable) {
+    found.sentences.push_back(fmt::format("the members' clocks are {} ms apart",
+                                          std::chrono::ceil<std::chrono::milliseconds>(spread).count()));
+  }
+  if (found.may_forget && quorum.options().grace == Micros::zero()) {
+    const auto advised = std::chrono::ceil<std::chrono::seconds>(30s + spread);
+    found.sentences.push_back(fmt::format(
+        "members without appendonly forget their locks when they are restarted, and would grant "
+        "them again: set grace={}s (the longest ttl in use, 30s by default, and the difference of "
+        "the clocks), or turn appendonly on",
+        advised.count()));
+  }
+}
+
+}  // namespace
+
+Task<Result<std::vector<std::string>>> diagnose(QuorumPtr quorum, LocalTime deadline) {
+  Found found;
+  for (const auto& member : quorum->members()) {
+    auto asking = member->store->diagnose(quorum->deadline_for(max_member_timeout, deadline));
+    const Result<std::vector<std::string>> sentences = co_await std::move(asking);
+    if (!sentences) {
+      ++found.away;
+      found.sentences.push_back(fmt::format("{}: {}", member->address, sentences.error().message));
+      continue;
+    }
+    for (const auto& each : *sentences) {
+      found.sentences.push_back(each.starts_with(member->address)
+                                    ? each
+                                    : fmt::format("{}: {}", member->address, each));
+    }
+    auto measuring = member->store->clock_offset(quorum->deadline_for(max_member_timeout, deadline));
+    const Result<Micros> offset = co_await std::move(measuring);
+    if (offset) note_clock(found, *offset);
+    const auto standing = member->standing();
+    if (!standing.server.empty() && !standing.keeps_memory) found.may_forget = true;
+  }
+  if (found.away == quorum->size()) {
+    co_return fail(Errc::unavailable, found.sentences.front());
+  }
+  judge(*quorum, found);
+  co_return std::move(found.sentences);
+}
+
+}  // namespace holdfast::backends::quorum

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What an operator sees: the lock as a majority has it, and a row for each member.
+#include "backends/quorum/quorum.hpp"
+
+#include <holdfast/options.hpp>
+
+#include "runtime/spawn.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <map>
+#include <set>
+
+namespace holdfast::backends::quorum {
+
+namespace {
+
+using Verdict = Ballot::Verdict;
+using State = MemberView::State;
+
+const model::Seen* seen_by(const Answers& answers, std::size_t member) {
+  const auto* outcome = answers.outcome(member);
+  return outcome ? std::get_if<model::Seen>(outcome) : nullptr;
+}
+
+State state_of(Verdict verdict) {
+  if (verdict == Verdict::unreachable) return State::unreachable;
+  return verdict == Verdict::refused ? State::refused : State::too_slow;
+}
+
+MemberView row(const Member& member, const Ballot& ballot, const model::Seen* seen) {
+  MemberView view{.address = member.address, .state = State::free, .reason = ballot.reason};
+  if (!seen) {
+    view.state = state_of(ballot.verdict);
+    view.counts = false;
+    return view;
+  }
+  for (const HolderView& holder : seen->lock.holders) {
+    view.state = State::held;
+    ++view.holders;
+    view.remaining = std::max(view.remaining, holder.remaining);
+    if (holder.fence < view.fence) continue;
+    view.fence = holder.fence;
+    view.party = holder.party;
+  }
+  return view;
+}
+
+// Entries of the same party on several members are one. A party may have several: the first of each
+// member are the same one, and so on.
+template <typename View>
+using Sightings = std::map<std::pair<std::uint64_t, std::size_t>, std::vector<View>>;
+
+template <typename View>
+void collect(Sightings<View>& out, const std::vector<View>& views) {
+  std::map<std::uint64_t, std::size_t> seen_so_far;
+  for (const View& view : views) out[{view.party, seen_so_far[view.party]++}].push_back(view);
+}
+
+// As long as a majority has it.
+HolderView merge(std::vector<HolderView> sightings, std::size_t needed, bool with_fence) {
+  std::ranges::sort(sightings, std::greater<>(), &HolderView::remaining);
+  HolderView merged = sightings.front();
+  merged.remaining = sightings[needed - 1].remaining;
+  std::map<Fence, std::size_t> fences;
+  for (const HolderView& each : sightings) ++fences[each.fence];
+  // The one that most of them tell; of several, the largest.
+  merged.fence = std::ranges::max_element(fences, {}, [](const auto& entry) {
+                   return std::pair(entry.second, entry.first);
+                 })->first;
+  if (!with_fence) merged.fence = 0;
+  return merged;
+}
+
+std::optional<model::Granted> merge_mine(const Quorum& quorum, const Answers& answers) {
+  std::vector<Ballot> ballots(quorum.size());
+  for (std::size_t at = 0; at < quorum.size(); ++at) {
+    const auto* seen = seen_by(answers, at);
+    if (!seen || !seen->mine) continue;
+    ballots[at] = {.verdict = Verdict::yes,
+                   .fence = seen->mine->fence,
+                   .remaining = seen->mine->remaining};
+  }
+  if (rule(ballots) != Ruling::carried) return std::nullopt;
+  const Fence fence = agreed_fence(ballots).value_or(largest_fence(ballots));
+  return model::Granted{quorum.options().fences ? fence : 0, lease_of(ballots)};
+}
+
+LockView merge(const Quorum& quorum, const Answers& answers) {
+  const auto needed = majority_of(quorum.size());
+  LockView merged;
+  Sightings<HolderView> holders;
+  Sightings<WaiterView> waiters;
+  for (std::size_t at = 0; at < quorum.size(); ++at) {
+    const Member& member = *quorum.members()[at];
+    const auto* seen = seen_by(answers, at);
+    merged.members.push_back(row(member, answers.ballots[at], seen));
+    auto reason = seen ? member.why_not_counted(quorum.now(), max_ttl, quorum.options().grace)
+                       : std::nullopt;
+    if (reason) merged.members.back().reason = std::move(*reason);
+    if (reason) merged.members.back().counts = false;
+    if (!seen) continue;
+    const bool is_in_use = !seen->lock.holders.empty() || !seen->lock.waiters.empty();
+    if (is_in_use || merged.capacity == 0) {
+      merged.kind = seen->lock.kind;
+      merged.capacity = seen->lock.capacity;
+      merged.order = seen->lock.order;
+    }
+    collect(holders, seen->lock.holders);
+    collect(waiters, seen->lock.waiters);
+  }
+  for (auto& [party, sightings] : holders) {
+    if (sightings.size() < needed) continue;
+    merged.holders.push_back(merge(std::move(sightings), needed, quorum.options().fences));
+  }
+  for (auto& [party, sightings] : waiters) {
+    merged.waiters.push_back(
+        std::ranges::max(sightings, {}, [](const WaiterView& each) { return each.waiting_for; }));
+  }
+  std::ranges::sort(merged.waiters, std::greater<>(), &WaiterView::waiting_for);
+  return merged;
+}
+
+Task<Answers> look(QuorumPtr quorum, LockName name, model::LockCommand command,
+                   LocalTime deadline) {
+  Question question{.name = std::move(name),
+                    .command = std::move(command),
+                    .deadline = quorum->deadline_for(max_ttl, deadline)};
+  return quorum->ask(std::move(question), {.until = Round::Until::all});
+}
+
+bool knows_it(const Answers& answers, std::size_t member) {
+  const auto* seen = seen_by(answers, member);
+  return seen && (!seen->lock.holders.empty() || !seen->lock.waiters.empty());
+}
+
+// "<member>/<its cursor>": members are listed one after the other.
+struct Position {
+  std::size_t member = 0;
+  std::string cursor;
+};
+
+Result<Position> position_from(const std::string& cursor, std::size_t members) {
+  if (cursor.empty()) return Position{};
+  Position position;
+  const char* const end = cursor.data() + cursor.size();
+  const auto [rest, failure] = std::from_chars(cursor.data(), end, position.member);
+  if (failure != std::errc{} || rest == end || *rest != '/' || position.member >= members) {
+    return fail(Errc::bad_input, "cursor: must be the `next` of an earlier page");
+  }
+  position.cursor.assign(rest + 1, end);
+  return position;
+}
+
+// A lock is listed where it is met first, as a majority has it. Nothing if it was or will be
+// listed with another member, or no majority holds it and nobody waits.
+Task<std::optional<LockView>> listed(QuorumPtr quorum, std::string text, std::size_t member,
+                                     LocalTime deadline) {
+  auto name = LockName::make(text);
+  if (!name) co_return std::nullopt;
+  auto looking = look(quorum, *name, {.spec = {}, .verb = model::Inspect{}}, deadline);
+  const Answers answers = co_await std::move(looking);
+  for (std::size_t before = 0; before < member; ++before) {
+    if (knows_it(answers, before)) co_return std::nullopt;
+  }
+  LockView view = merge(*quorum, answers);
+  view.name = std::move(text);
+  if (view.holders.empty() && view.waiters.empty()) co_return std::nullopt;
+  co_return view;
+}
+
+}  // namespace
+
+Task<Result<Reply>> inspect(QuorumPtr quorum, store::Request request) {
+  auto looking = look(quorum, request.name, std::get<model::LockCommand>(request.command),
+                      request.deadline);
+  const Answers answers = co_await std::move(looking);
+  if (count(answers.ballots, Verdict::yes) < majority_of(quorum->size())) {
+    co_return quorum_not_reached(*quorum, request.name, answers, "showed");
+  }
+  model::Seen seen{.lock = merge(*quorum, answers), .mine = merge_mine(*quorum, answers)};
+  co_return Reply{.outcome = model::LockOutcome(std::move(seen))};
+}
+
+Task<Result<LockPage>> list(QuorumPtr quorum, store::ListRequest request) {
+  auto position = position_from(request.cursor, quorum->size());
+  if (!position) co_return std::unexpected(std::move(position.error()));
+  LockPage page;
+  Error last_error{Errc::unavailable, "no member could be listed"};
+  bool any = false;
+  while (position->member < quorum->size() && page.locks.size() < request.limit) {
+    store::ListRequest ask = request;
+    ask.cursor = position->cursor;
+    ask.limit = request.limit - static_cast<std::uint32_t>(page.locks.size());
+    auto listing = quorum->members()[position->member]->store->list(std::move(ask));
+    Result<LockPage> part = co_await std::move(listing);
+    if (!part && part.error().code == Errc::bad_input) co_return std::unexpected(part.error());
+    if (!part) {
+      last_error = part.error();
+    } else {
+      any = true;
+      for (LockView& lock : part->locks) {
+        auto looking = listed(quorum, std::move(lock.name), position->member, request.deadline);
+        auto view = co_await std::move(looking);
+        if (view) page.locks.push_back(std::move(*view));
+      }
+    }
+    if (part && !part->next.empty()) {
+      position->cursor = std::move(part->next);
+    } else {
+      ++position->member;
+      position->cursor.clear();
+    }
+  }
+  if (!any && request.cursor.empty()) co_return std::unexpected(std::move(last_error));
+  if (position->member < quorum->size()) {
+    page.next = fmt::format("{}/{}", position->member, position->cursor);
+  }
+  co_return page;
+}
+
+}  // namespace holdfast::backends::quorum

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "backends/quorum/quorum.hpp"
+
+#include <holdfast/options.hpp>
+
+#include "runtime/backoff.hpp"
+#include "runtime/log.hpp"
+#include "runtime/spawn.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace holdfast::backends::quorum {
+
+namespace {
+
+constexpr runtime::Backoff between_give_backs{.first = 10ms, .cap = 1s};
+
+}  // namespace
+
+Quorum::Quorum(Members members, const Options& options, std::shared_ptr<runtime::Runtime> runtime)
+    : members_(std::make_shared<const Members>(std::move(members))),
+      options_(options),
+      runtime_(std::move(runtime)) {}
+
+LocalTime Quorum::deadline_for(Micros ttl, LocalTime at_most) const {
+  const Micros patience = std::clamp<Micros>(ttl / 5, min_member_timeout, options_.timeout);
+  return std::min<LocalTime>(now() + patience, at_most);
+}
+
+Micros Quorum::without_drift(Micros lease) const {
+  const double more = options_.drift - min_drift;
+  return lease - Micros(static_cast<std::int64_t>(static_cast<double>(lease.count()) * more));
+}
+
+Micros Quorum::next_delay() const {
+  const auto jitter = options_.retry_jitter.count();
+  const auto moved = static_cast<std::int64_t>(runtime_->random() %
+                                               static_cast<std::uint64_t>(2 * jitter + 1)) -
+                     jitter;
+  return std::max<Micros>(options_.retry_delay + Micros(moved), 1ms);
+}
+
+Task<Answers> Quorum::ask(Question question, Round::Rules rules, Round::Adapt adapt) {
+  rules.grace = options_.grace;
+  rules.learned = [weak = weak_from_this()] {
+    if (const auto quorum = weak.lock()) quorum->look_again();
+  };
+  auto round = std::make_shared<Round>(members_, runtime_, std::move(rules));
+  return Round::run(std::move(round), std::move(question), std::move(adapt));
+}
+
+void Quorum::look_again() {
+  for (const auto& member : *members_) member->look_again();
+  if (const auto twins = find_twins(*members_, options_.allow_same_server)) {
+    runtime::log_warning(fmt::format("redlock: {}: it is counted once", *twins));
+  }
+}
+
+void Quorum::give_back(std::size_t member, const LockName& name, const model::Release& what,
+                       LocalTime until) {
+  runtime::spawn(keep_giving_back(shared_from_this(), {member, name, what, until}));
+}
+
+Task<bool> Quorum::keep_giving_back(QuorumPtr quorum, GiveBack job) {
+  runtime::Event nobody(quorum->runtime_);
+  store::Store& store = *(*quorum->members_)[job.member]->store;
+  bool is_counted = false;
+  bool heard = false;
+  for (unsigned failures = 0; quorum->now() < job.until; ++failures) {
+    model::LockCommand command{.spec = {}, .verb = job.what};
+    auto asking = store.apply({.name = job.name,
+                               .command = std::move(command),
+                               .deadline = quorum->deadline_for(max_ttl, job.until)});
+    const Result<Reply> reply = co_await std::move(asking);
+    heard = reply.has_value();
+    if (heard) break;
+    if (!is_counted && quorum->pending_give_backs_.fetch_add(1) >= max_pending_give_backs) {
+      quorum->pending_give_backs_.fetch_sub(1);
+      break;
+    }
+    is_counted = true;
+    const Micros delay =
+        runtime::next_delay(between_give_backs, failures, quorum->runtime_->random());
+    co_await nobody.wait_until(std::min<LocalTime>(quorum->now() + delay, job.until));
+  }
+  if (is_counted) quorum->pending_give_backs_.fetch_sub(1);
+  if (!heard) quorum->dropped_give_backs_.fetch_add(1);
+  co_return heard;
+}
+
+std::shared_ptr<Ear> Quorum::add_ear() {
+  auto ear = std::make_shared<Ear>(runtime_, model::ProcessId{runtime_->random() | 1U});
+  const std::lock_guard lock(mutex_);
+  ears_[ear->process()] = ear;
+  return ear;
+}
+
+std::shared_ptr<Ear> Quorum::find_ear(model::ProcessId process) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = ears_.find(process);
+  return found == ears_.end() ? nullptr : found->second.lock();
+}
+
+void Quorum::remove_ear(model::ProcessId process) {
+  const std::lock_guard lock(mutex_);
+  ears_.erase(process);
+}
+
+std::unexpected<Error> quorum_not_reached(const Quorum& quorum, const LockName& name,
+                                          const Answers& answers, std::string_view done) {
+  return fail(Errc::quorum_not_reached,
+              fmt::format("'{}': {}", name.str(),
+                          explain(quorum.members(), answers.ballots, done)));
+}
+
+Task<Answers> agree_on_fence(QuorumPtr quorum, Agreement agreement) {
+  // A renewal never shortens, so that the smallest one leaves the lease as it is.
+  model::Renew verb{std::move(agreement.owner), agreement.request, min_ttl, agreement.fence};
+  Question question{.name = std::move(agreement.name),
+                    .command = model::LockCommand{agreement.spec, std::move(verb)},
+                    .deadline = quorum->deadline_for(agreement.ttl, agreement.deadline)};
+  return quorum->ask(std::move(question), {.ttl = agreement.ttl});
+}
+
+}  // namespace holdfast::backends::quorum

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What every command of a quorum shares: the members, how to ask them, and how to give back what an
+// attempt left behind.
+#pragma once
+
+#include "backends/quorum/ear.hpp"
+#include "backends/quorum/leases.hpp"
+#include "backends/quorum/options.hpp"
+#include "backends/quorum/round.hpp"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace holdfast::backends::quorum {
+
+class Quorum : public std::enable_shared_from_this<Quorum> {
+ public:
+  Quorum(Members members, const Options& options, std::shared_ptr<runtime::Runtime> runtime);
+
+  const Members& members() const { return *members_; }
+  std::size_t size() const { return members_->size(); }
+  const Options& options() const { return options_; }
+  const std::shared_ptr<runtime::Runtime>& runtime() const { return runtime_; }
+  LocalTime now() const { return runtime_->now(); }
+  Leases& leases() { return leases_; }
+
+  // Far below the ttl of what is asked for: a member that thinks long costs validity.
+  LocalTime deadline_for(Micros ttl, LocalTime at_most) const;
+  // How long we may believe in a lease, given what its members say is left of it. The client takes
+  // off one per cent again, as from every lease.
+  Micros without_drift(Micros lease) const;
+  Micros next_delay() const;
+  // Nobody else has it, and a later one is larger.
+  std::uint64_t next_place() { return ++last_place_; }
+
+  Task<Answers> ask(Question question, Round::Rules rules, Round::Adapt adapt = {});
+
+  // In the background, until the member has heard it or the lease has ended.
+  void give_back(std::size_t member, const LockName& name, const model::Release& what,
+                 LocalTime until);
+  std::uint64_t dropped_give_backs() const { return dropped_give_backs_.load(); }
+
+  std::shared_ptr<Ear> add_ear();
+  std::shared_ptr<Ear> find_ear(model::ProcessId process) const;
+  void remove_ear(model::ProcessId process);
+
+  // Who is behind the addresses may have changed.
+  void look_again();
+
+ private:
+  struct GiveBack {
+    std::size_t member = 0;
+    LockName name;
+    model::Release what;
+    LocalTime until{};
+  };
+  static Task<bool> keep_giving_back(std::shared_ptr<Quorum> quorum, GiveBack job);
+
+  const std::shared_ptr<const Members> members_;
+  const Options options_;
+  const std::shared_ptr<runtime::Runtime> runtime_;
+  Leases leases_;
+  std::atomic<std::uint64_t> last_place_ = 0;
+  std::atomic<std::size_t> pending_give_backs_ = 0;
+  std::atomic<std::uint64_t> dropped_give_backs_ = 0;
+
+  mutable std::mutex mutex_;
+  std::map<model::ProcessId, std::weak_ptr<Ear>> ears_;  // guarded by mutex_
+};
+
+using QuorumPtr = std::shared_ptr<Quorum>;
+
+std::unexpected<Error> quorum_not_reached(const Quorum& quorum, const LockName& name,
+                                          const Answers& answers, std::string_view done);
+
+// Each command is a file of its own.
+Task<Result<Reply>> acquire(QuorumPtr quorum, store::Request request);
+Task<Result<Reply>> renew(QuorumPtr quorum, store::Request request);
+Task<Result<Reply>> release(QuorumPtr quorum, store::Request request);
+Task<Result<Reply>> force_release(QuorumPtr quorum, store::Request request);
+Task<Result<Reply>> inspect(QuorumPtr quorum, store::Request request);
+Task<Result<Reply>> check_fence(QuorumPtr quorum, store::Request request);
+Task<Result<LockPage>> list(QuorumPtr quorum, store::ListRequest request);
+Task<Result<std::vector<std::string>>> diagnose(QuorumPtr quorum, LocalTime deadline);
+
+// Tells all members the fence of the lease. It is agreed once a majority answers that the lease is
+// there with it.
+struct Agreement {
+  LockName name;
+  model::LockSpec spec;
+  OwnerId owner;
+  model::RequestId request{};
+  Fence fence = 0;
+  Micros ttl{};
+  LocalTime deadline{};
+};
+Task<Answers> agree_on_fence(QuorumPtr quorum, Agreement agreement);
+
+}  // namespace holdfast::backends::quorum

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Ending a lease, by its holder or by an operator. Every member is told, and those that do not hear
+// it are told again in the background.
+#include "backends/quorum/quorum.hpp"
+
+#include <holdfast/options.hpp>
+
+#include <algorithm>
+
+namespace holdfast::backends::quorum {
+
+namespace {
+
+using Verdict = Ballot::Verdict;
+
+// For how long a member that does not answer is told, where nobody knows when the lease ends.
+constexpr Micros default_patience = 30s;
+
+bool may_have_happened(const Answers& answers) {
+  return std::ranges::any_of(answers.replies, [](const Result<Reply>& reply) {
+    return reply || reply.error().code == Errc::outcome_unknown;
+  });
+}
+
+std::size_t answered(const Answers& answers) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      answers.replies, [](const Result<Reply>& reply) { return reply.has_value(); }));
+}
+
+// What those say who know nothing of the lease.
+model::LockOutcome not_ours(const Answers& answers) {
+  for (std::size_t at = 0; at < answers.replies.size(); ++at) {
+    const auto* outcome = answers.outcome(at);
+    if (outcome && std::holds_alternative<model::NotOwner>(*outcome)) return *outcome;
+  }
+  return model::NotHeld{};
+}
+
+}  // namespace
+
+Task<Result<Reply>> release(QuorumPtr quorum, store::Request request) {
+  const LockName name = request.name;
+  const auto command = std::get<model::LockCommand>(request.command);
+  const auto& what = std::get<model::Release>(command.verb);
+  const auto known = quorum->leases().find(name, what.owner, what.request);
+  // From now on nobody repairs it.
+  quorum->leases().erase(name, what.owner, what.request);
+  const LocalTime until =
+      known ? known->valid_until + known->ttl / 50 + 10ms : quorum->now() + default_patience;
+  const auto tell_again = [weak = std::weak_ptr(quorum), name, what, until](
+                              std::size_t member, const Ballot&, const Result<Reply>& reply) {
+    const auto still_there = weak.lock();
+    if (!reply && still_there) still_there->give_back(member, name, what, until);
+  };
+  Question question{.name = name,
+                    .command = command,
+                    .deadline = quorum->deadline_for(max_ttl, request.deadline)};
+  Round::Rules rules;
+  rules.late = tell_again;
+  auto asking = quorum->ask(std::move(question), std::move(rules));
+  const Answers answers = co_await std::move(asking);
+  for (std::size_t at = 0; at < quorum->size(); ++at) {
+    const bool is_pending = answers.ballots[at].verdict == Verdict::pending;
+    if (!is_pending) tell_again(at, answers.ballots[at], answers.replies[at]);
+  }
+  if (rule(answers.ballots) == Ruling::carried) {
+    const bool lease = std::ranges::any_of(answers.replies, [](const Result<Reply>& reply) {
+      const auto* outcome = reply ? std::get_if<model::LockOutcome>(&reply->outcome) : nullptr;
+      const auto* released = outcome ? std::get_if<model::Released>(outcome) : nullptr;
+      return released && released->lease;
+    });
+    co_return Reply{.outcome = model::LockOutcome(model::Released{lease})};
+  }
+  const auto needed = majority_of(quorum->size());
+  if (count(answers.ballots, Verdict::gone) > quorum->size() - needed) {
+    co_return Reply{.outcome = not_ours(answers)};
+  }
+  auto error = quorum_not_reached(*quorum, name, answers, "released");
+  Error failed = std::move(error.error());
+  if (may_have_happened(answers)) failed.code = Errc::outcome_unknown;
+  co_return std::unexpected(std::move(failed));
+}
+
+// Every later grant must have a larger fence than what is answered here, so that this one is told
+// to all members as well.
+Task<Result<Reply>> force_release(QuorumPtr quorum, store::Request request) {
+  const auto command = std::get<model::LockCommand>(request.command);
+  Question question{.name = request.name,
+                    .command = command,
+                    .deadline = quorum->deadline_for(max_ttl, request.deadline)};
+  auto asking = quorum->ask(std::move(question), {.until = Round::Until::all});
+  const Answers answers = co_await std::move(asking);
+  if (answered(answers) < majority_of(quorum->size())) {
+    co_return quorum_not_reached(*quorum, request.name, answers, "ended");
+  }
+  model::Forced forced;
+  for (std::size_t at = 0; at < quorum->size(); ++at) {
+    const auto* outcome = answers.outcome(at);
+    const auto* one = outcome ? std::get_if<model::Forced>(outcome) : nullptr;
+    if (!one) continue;
+    forced.fence = std::max(forced.fence, one->fence);
+    forced.count = std::max(forced.count, one->count);
+  }
+  if (forced.count == 0) co_return Reply{.outcome = not_ours(answers)};
+  if (!quorum->options().fences) {
+    forced.fence = 0;
+    co_return Reply{.outcome = model::LockOutcome(forced)};
+  }
+  // Of nobody's lease: it only raises the counters.
+  model::Renew raise{OwnerId::from_random(quorum->runtime()->random(), 0),
+                     model::RequestId{quorum->runtime()->random() | 1U}, min_ttl, forced.fence};
+  Question telling{.name = request.name,
+                   .command = model::LockCommand{command.spec, std::move(raise)},
+                   .deadline = quorum->deadline_for(max_ttl, request.deadline)};
+  auto raising = quorum->ask(std::move(telling), {.until = Round::Until::all});
+  const Answers raised = co_await std::move(raising);
+  if (answered(raised) < majority_of(quorum->size())) {
+    co_return quorum_not_reached(*quorum, request.name, raised, "confirmed");
+  }
+  co_return Reply{.outcome = model::LockOutcome(forced)};
+}
+
+// A fence is accepted if a majority accepts it and nobody of those who answered has seen a newer
+// one: what was accepted once is known to a member of every majority.
+Task<Result<Reply>> check_fence(QuorumPtr quorum, store::Request request) {
+  Question question{.name = request.name,
+                    .command = request.command,
+                    .deadline = quorum->deadline_for(max_ttl, request.deadline),
+                    .stop = request.stop};
+  auto asking = quorum->ask(std::move(question), {});
+  const Answers answers = co_await std::move(asking);
+  if (rule(answers.ballots) != Ruling::carried) {
+    co_return quorum_not_reached(*quorum, request.name, answers, "answered");
+  }
+  model::GuardOutcome all{.accepted = true};
+  for (const auto& reply : answers.replies) {
+    const auto* one = reply ? std::get_if<model::GuardOutcome>(&reply->outcome) : nullptr;
+    if (!one) continue;
+    all.accepted = all.accepted && one->accepted;
+    all.newest = std::max(all.newest, one->newest);
+  }
+  co_return Reply{.outcome = all};
+}
+
+}  // namespace holdfast::backends::quorum

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "text/quorum_url.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace holdfast::text {
+
+namespace {
+
+constexpr std::string_view beginning = "redlock://";
+constexpr std::string_view usual_scheme = "redis://";
+
+bool begins_alike(std::string_view text, std::string_view start) {
+  return text.size() >= start.size() &&
+         std::ranges::equal(text.substr(0, start.size()), start, [](char a, char b) {
+           return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
+         });
+}
+
+Result<StoreUrl> parse_member(std::string_view text) {
+  const bool has_scheme = text.find("://") != std::string_view::npos;
+  auto member = parse_store_url(has_scheme ? std::string(text) : fmt::format("{}{}", usual_scheme, text));
+  if (!member) return member;
+  if (member->scheme != "redis" && member->scheme != "rediss") {
+    return fail(Errc::bad_input, fmt::format("store: redlock: members are redis: or rediss:, not "
+                                             "'{}:'",
+                                             member->scheme));
+  }
+  return member;
+}
+
+}  // namespace
+
+bool is_quorum_url(std::string_view url) { return begins_alike(url, beginning); }
+
+Result<QuorumUrl> parse_quorum_url(std::string_view url) {
+  if (url.size() > max_url_bytes) {
+    return fail(Errc::bad_input, fmt::format("URL must be at most {} bytes long; this one has {}",
+                                             max_url_bytes, url.size()));
+  }
+  const auto mark = std::min(url.find('?'), url.size());
+  auto rest = url.substr(beginning.size(), mark - beginning.size());
+  // The options alone, as those of a URL that is good otherwise.
+  auto options = parse_store_url(fmt::format("{}host{}", beginning, url.substr(mark)));
+  if (!options) {
+    // With the URL as it was given.
+    return fail(Errc::bad_input, fmt::format("URL '{}' has options that cannot be read", masked(url)));
+  }
+  QuorumUrl out{.scheme = "redlock", .members = {}, .options = std::move(options->options)};
+  while (true) {
+    const auto comma = rest.find(',');
+    if (rest.substr(0, comma).empty()) {
+      return fail(Errc::bad_input, fmt::format("URL '{}' has an empty member", masked(url)));
+    }
+    auto member = parse_member(rest.substr(0, comma));
+    if (!member) return std::unexpected(std::move(member.error()));
+    out.members.push_back(std::move(*member));
+    if (comma == std::string_view::npos) break;
+    rest.remove_prefix(comma + 1);
+  }
+  return out;
+}
+
+}  // namespace holdfast::text

@@ -10,7 +10,7 @@ SECONDS ?= 600
 sources = $(shell find include src tests examples bench fuzz cmake -name '*.[ch]pp' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run tour test simulate simulate-long simulate-compilers chaos-redis model bench bench-redis bench-cli bench-http fuzz asan tsan clang tidy format format-check install clean
+.PHONY: help run tour test simulate simulate-quorum simulate-long simulate-compilers chaos-redis model bench bench-redis bench-cli bench-http bench-redlock fuzz asan tsan clang tidy format format-check install clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -39,6 +39,11 @@ simulate: ## Replay a bad day: SEED=n, or many: SEED=n SEEDS=m
 	@$(call build,release,simulate)
 	build/release/tests/simulation/simulate --seed $(SEED) --seeds $(SEEDS) --jobs $(JOBS)
 
+simulate-quorum: ## The same with servers that vote: SEED=n, or many: SEED=n SEEDS=m
+	@tools/install_packages build test bench
+	@$(call build,release,simulate)
+	build/release/tests/simulation/simulate --quorum --seed $(SEED) --seeds $(SEEDS) --jobs $(JOBS)
+
 simulate-long: ## Run five million bad days, about 40 minutes on two cores
 	@$(MAKE) --no-print-directory simulate SEED=1 SEEDS=5000000
 
@@ -48,6 +53,8 @@ simulate-compilers: ## Compare the traces of g++ and clang
 	@$(call build,clang,simulate)
 	tests/simulation/same_traces_test build/release/tests/simulation/simulate \
 	  build/clang/tests/simulation/simulate 1000
+	tests/simulation/same_traces_test build/release/tests/simulation/simulate \
+	  build/clang/tests/simulation/simulate 1000 --quorum
 
 chaos-redis: ## Break a real Redis, its clients and the line for SECONDS=n, 600 by default
 	@tools/install_packages build test
@@ -83,6 +90,13 @@ bench-http: ## Build the release and run the benchmarks of the server
 	@tools/install_packages build test bench bench_http
 	@$(call build,release,benchmarks)
 	bench/run build/release/bench http
+
+bench-redlock: ## Build the release and run the benchmarks of redlock: beside redlock-js
+	@tools/install_packages build test bench
+	@command -v npm >/dev/null || tools/install_packages bench_redlock
+	@$(call build,release,benchmarks)
+	@cd bench/redlock_js && npm install --silent --no-audit --no-fund --no-package-lock
+	bench/run build/release/bench redlock
 
 asan: ## Run every test under the address and undefined-behaviour sanitizers
 	@tools/install_packages build test model

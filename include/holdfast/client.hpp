@@ -92,8 +92,9 @@ class Client {
 // Opens a store by URL: "memory:" and "memory:NAME" (shared by every client of this process that
 // opens the same URL), "file:" (this machine, the user's own default path),
 // "file:/some/folder?durable=yes", "redis://[USER:PASSWORD@]HOST[:PORT][/DB]" and "rediss://…"
-// (Redis or Valkey; docs/stores/redis.md has the options, such as password_file=PATH). Errors:
-// bad_input, unsupported, unavailable.
+// (Redis or Valkey; docs/stores/redis.md has the options, such as password_file=PATH),
+// "redlock://HOST,HOST,HOST" (a majority of servers; docs/stores/redlock.md), "http://…" and
+// "https://…" (a Holdfast server). Errors: bad_input, unsupported, unavailable, quorum_not_reached.
 Result<Client> open(std::string_view url);
 
 // The schemes that open() knows, without the colon: "memory", "file", …

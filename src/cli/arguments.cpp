@@ -83,7 +83,8 @@ Words take_apart(std::vector<std::string> arguments) {
 void declare_common(CLI::App& app, CommonOptions& options) {
   app.set_help_flag("-h,--help", "Show this text and exit");
   app.add_option("--store", options.sources.store,
-                 "Where the locks are: file:, file:/some/folder, redis://HOST:PORT, …")
+                 "Where the locks are: file:, file:/some/folder, redis://HOST:PORT, "
+                 "redlock://HOST,HOST,HOST, …")
       ->type_name("URL");
   app.add_option("--profile", options.sources.profile, "Use this profile of config.yml")
       ->type_name("PROFILE");

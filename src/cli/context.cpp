@@ -27,7 +27,9 @@ Error unreachable(const Error& error, const Setting<std::string>& store, steady_
   const auto url = text::parse_store_url(store.value);
   const auto shown = text::masked(store.value);
   std::string_view reason = url ? without_peer(error.message, *url) : error.message;
-  if (reason.starts_with(shown + ": ")) reason.remove_prefix(shown.size() + 2);
+  for (const auto& said : {shown + ": ", std::string("redlock: ")}) {
+    if (reason.starts_with(said)) reason.remove_prefix(said.size());
+  }
   return {error.code,
           fmt::format("{} cannot be reached: {} (tried for {} ms)", shown, reason, tried.count())};
 }
@@ -54,7 +56,7 @@ Result<Client> Context::open_store() {
   auto client = holdfast::open(store.value);
   if (client) return client;
   const auto& error = client.error();
-  if (error.code == Errc::unavailable) {
+  if (error.code == Errc::unavailable || error.code == Errc::quorum_not_reached) {
     return std::unexpected(unreachable(error, store, steady_clock::now() - begin));
   }
   return std::unexpected(with_origin(error, store));

@@ -92,6 +92,10 @@ Check promise(std::string_view scheme) {
             "locks between all clients of the server, as long as it keeps its data: "
             "docs/stores/redis.md"};
   }
+  if (scheme == "redlock") {
+    return {"promise", Health::ok,
+            "locks that survive the loss of a minority of the members: docs/stores/redlock.md"};
+  }
   return {"promise", Health::ok, "see docs/semantics.md"};
 }
 

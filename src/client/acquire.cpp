@@ -183,6 +183,8 @@ Attempt::Verdict Attempt::judge(const model::LockOutcome& outcome) {
 Attempt::Verdict Attempt::judge(const Error& error) {
   const bool may_have_happened = error.code == Errc::outcome_unknown;
   const bool no_quorum = error.code == Errc::quorum_not_reached;
+  // The end of the wait cut this question short, and the one before was answered.
+  const bool is_cut_short = no_quorum && queued_ && !no_quorum_ && now() >= give_up_at_;
   if (no_quorum) no_quorum_ = error;
   // Granted, but too few replicas know of it: it is there, and must be given back.
   const bool happened = error.code == Errc::not_replicated;
@@ -194,6 +196,7 @@ Attempt::Verdict Attempt::judge(const Error& error) {
     pause_ = delay_between_tries(can_.retry, core_->runtime().random());
     return std::nullopt;
   }
+  if (is_cut_short) return fail(Errc::timed_out, explain_timeout(wanted_.name, wanted_.wait));
   if (!may_pass || !waits() || now() >= give_up_at_) return std::unexpected(error);
   pause_ = next_delay(after_errors, failures_++, core_->runtime().random());
   return std::nullopt;

@@ -61,15 +61,6 @@ Violation check_capacity(const LockState& state) {
   return fmt::format("{} permits are held of {}", used, state.spec.capacity);
 }
 
-Violation check_fences(const LockState& state) {
-  if (state.spec.kind == Kind::reentrant) return std::nullopt;
-  boost::container::small_vector<Fence, 16> fences;
-  for (const auto& hold : state.holds) fences.push_back(hold.fence);
-  std::ranges::sort(fences);
-  if (std::ranges::adjacent_find(fences) == fences.end()) return std::nullopt;
-  return "two holds have the same fence";
-}
-
 const Hold* find_base(const LockState& state, const Waiter& upgrader) {
   const auto base = std::ranges::find_if(state.holds, [&](const Hold& hold) {
     return hold.owner == upgrader.owner && hold.request == upgrader.converts;
@@ -136,7 +127,6 @@ std::optional<std::string> violated_invariant(const LockState& state, StoreTime 
   if (auto violation = check_limits(state)) return violation;
   if (auto violation = check_leases(state, now)) return violation;
   if (auto violation = check_capacity(state)) return violation;
-  if (auto violation = check_fences(state)) return violation;
   if (auto violation = check_upgrader(state)) return violation;
   if (auto violation = check_attempts(state)) return violation;
   return check_queue(state, now);

@@ -69,69 +69,143 @@ Result<StorePtr> open_redis(const StoreUrl& url, RuntimePtr runtime) {
   return backends::redis::open_redis_store(std::move(*options), std::move(runtime));
 }
 
-// A store whose members may be away: it is enough that a majority is there.
-Result<std::vector<MemberStore>> connect_members(const text::QuorumUrl& url,
-                                                 const backends::quorum::Options& options,
-                                                 const RuntimePtr& runtime) {
-  std::vector<MemberStore> members;
+// Whether a store of many opens while too few of them can be reached.
+enum class Absent : std::uint8_t { may_come_later, must_be_few };
+
+struct OpenedMember {
+  MemberStore member;
+  Task<Result<void>> ready;
   Micros patience{};
-  auto gathering = std::make_shared<Gathering>(runtime, url.members.size());
-  std::vector<Task<Result<void>>> connecting;
-  for (StoreUrl member : url.members) {
-    member.options = url.options;
-    if (auto found = text::find_password(member); !found) {
-      return std::unexpected(std::move(found.error()));
-    }
-    auto how = backends::redis::parse_options(member);
-    if (!how) return std::unexpected(std::move(how.error()));
-    // A little less than what the vote waits: then no command needs a timer of its own.
-    how->endpoint.command_timeout = options.timeout * 9 / 10;
-    patience = how->endpoint.connect_timeout;
-    std::string address = how->endpoint.describe();
-    if (how->endpoint.database != 0) address += fmt::format("/{}", how->endpoint.database);
-    auto [store, ready] = backends::redis::connect_redis_store(std::move(*how), runtime);
-    members.push_back({std::move(store), std::move(address)});
-    connecting.push_back(std::move(ready));
+};
+
+Result<OpenedMember> open_redis_member(StoreUrl url, const backends::quorum::Options& options,
+                                       const RuntimePtr& runtime) {
+  if (auto found = text::find_password(url); !found) {
+    return std::unexpected(std::move(found.error()));
   }
-  for (std::size_t at = 0; at < members.size(); ++at) {
-    runtime::spawn(std::move(connecting[at]), [gathering, at](Result<void>&& ready) {
-      gathering->put(at, std::move(ready));
-    });
+  auto how = backends::redis::parse_options(url);
+  if (!how) return std::unexpected(std::move(how.error()));
+  // A little less than what the vote waits: then no command needs a timer of its own.
+  how->endpoint.command_timeout = options.timeout * 9 / 10;
+  const Micros patience = how->endpoint.connect_timeout;
+  std::string address = how->endpoint.describe();
+  if (how->endpoint.database != 0) address += fmt::format("/{}", how->endpoint.database);
+  auto [store, ready] = backends::redis::connect_redis_store(std::move(*how), runtime);
+  return OpenedMember{{std::move(store), std::move(address)}, std::move(ready), patience};
+}
+
+// Those that need no network are there or are not.
+Result<OpenedMember> open_member(StoreUrl url, const backends::quorum::Options& options,
+                                 const RuntimePtr& runtime) {
+  if (url.scheme == "redis" || url.scheme == "rediss") {
+    return open_redis_member(std::move(url), options, runtime);
   }
-  const auto missing = runtime::run_blocking(wait_for_most(gathering, patience));
+  if (url.scheme != "memory" && url.scheme != "file") {
+    return fail(Errc::bad_input,
+                fmt::format("store: redlock: members are memory:, file:, redis: or rediss:, not "
+                            "'{}:'",
+                            url.scheme));
+  }
+  auto store = url.scheme == "memory" ? open_memory(url, runtime) : open_file(url, runtime);
+  if (!store) return std::unexpected(std::move(store.error()));
+  std::string address = fmt::format("{}:{}", url.scheme, url.path);
+  return OpenedMember{{std::move(*store), std::move(address)}, Task<Result<void>>(Result<void>{})};
+}
+
+// "a:6379: connection refused" is said of a:6379 anyway.
+std::string_view without_peer(std::string_view reason, std::string_view peer) {
+  const bool repeats = reason.starts_with(peer) && reason.substr(peer.size()).starts_with(": ");
+  return repeats ? reason.substr(peer.size() + 2) : reason;
+}
+
+std::string explain_absence(const std::vector<MemberStore>& members,
+                            const std::vector<std::optional<std::string>>& missing) {
   std::string each;
   for (std::size_t at = 0; at < members.size(); ++at) {
     if (!missing[at]) continue;
-    each += fmt::format("{}{}: {}", each.empty() ? "" : "; ", members[at].address, *missing[at]);
+    const std::string& address = members[at].address;
+    const auto reason = without_peer(*missing[at], address.substr(0, address.find('/')));
+    each += fmt::format("{}{} unreachable ({})", each.empty() ? "" : ", ", address, reason);
     runtime::log_warning(
-        fmt::format("redlock: {} counts as a no until it answers: {}", members[at].address, *missing[at]));
+        fmt::format("redlock: {} counts as a no until it answers: {}", address, reason));
   }
-  const auto away = static_cast<std::size_t>(
-      std::ranges::count_if(missing, [](const auto& why) { return why.has_value(); }));
-  if (members.size() - away > members.size() / 2) return members;
-  return fail(Errc::unavailable,
-              fmt::format("redlock: only {} of {} members answer, and a majority is needed ({})",
-                          members.size() - away, members.size(), each));
+  return each;
 }
 
-Result<StorePtr> open_redlock(std::string_view text, const RuntimePtr& runtime) {
-  auto url = text::parse_quorum_url(text);
-  if (!url) return std::unexpected(std::move(url.error()));
-  auto options = backends::quorum::take_options(url->options);
-  if (!options) return std::unexpected(std::move(options.error()));
-  const auto count = url->members.size();
-  if (count < backends::quorum::min_members || count > backends::quorum::max_members) {
+Result<std::vector<MemberStore>> connect_members(std::vector<StoreUrl> urls,
+                                                 const backends::quorum::Options& options,
+                                                 Absent absent, const RuntimePtr& runtime) {
+  std::vector<MemberStore> members;
+  Micros patience{};
+  std::vector<Task<Result<void>>> connecting;
+  for (StoreUrl& url : urls) {
+    auto opened = open_member(std::move(url), options, runtime);
+    if (!opened) return std::unexpected(std::move(opened.error()));
+    members.push_back(std::move(opened->member));
+    connecting.push_back(std::move(opened->ready));
+    patience = std::max(patience, opened->patience);
+  }
+  auto gathering = std::make_shared<Gathering>(runtime, members.size());
+  for (std::size_t at = 0; at < members.size(); ++at) {
+    runtime::spawn(std::move(connecting[at]),
+                   [gathering, at](Result<void>&& ready) { gathering->put(at, std::move(ready)); });
+  }
+  const auto missing = runtime::run_blocking(wait_for_most(gathering, patience));
+  const std::string each = explain_absence(members, missing);
+  const auto away = static_cast<std::size_t>(
+      std::ranges::count_if(missing, [](const auto& why) { return why.has_value(); }));
+  const auto needed = members.size() / 2 + 1;
+  if (absent == Absent::may_come_later || members.size() - away >= needed) return members;
+  return fail(Errc::quorum_not_reached,
+              fmt::format("redlock: quorum not reached: {} of {} members answer, {} are needed: {}",
+                          members.size() - away, members.size(), needed, each));
+}
+
+Result<StorePtr> open_members(std::vector<StoreUrl> urls, const backends::quorum::Options& options,
+                              Absent absent, const RuntimePtr& runtime) {
+  using backends::quorum::max_members;
+  using backends::quorum::min_members;
+  if (urls.size() < min_members || urls.size() > max_members) {
     return fail(Errc::bad_input, fmt::format("store: redlock: needs {} to {} members; got {}",
-                                             backends::quorum::min_members,
-                                             backends::quorum::max_members, count));
+                                             min_members, max_members, urls.size()));
   }
   if (runtime->on_own_thread()) {
     return fail(Errc::unsupported,
                 "a store cannot be opened inside a Holdfast callback: use another thread");
   }
-  auto members = connect_members(*url, *options, runtime);
+  auto members = connect_members(std::move(urls), options, absent, runtime);
   if (!members) return std::unexpected(std::move(members.error()));
-  return backends::quorum::make_quorum_store(std::move(*members), *options, runtime);
+  return backends::quorum::make_quorum_store(std::move(*members), options, runtime);
+}
+
+// What is about certificates concerns only those members that have one; where none has, it is a
+// mistake, and each of them says so.
+void share_options(text::QuorumUrl& url) {
+  const bool some_have_tls =
+      std::ranges::any_of(url.members, [](const auto& each) { return each.scheme == "rediss"; });
+  for (StoreUrl& member : url.members) {
+    member.options = url.options;
+    if (!some_have_tls || member.scheme == "rediss") continue;
+    for (const std::string_view of_tls : {"ca", "cert", "key", "sni"}) {
+      if (const auto found = member.options.find(of_tls); found != member.options.end()) {
+        member.options.erase(found);
+      }
+    }
+  }
+}
+
+Result<StorePtr> open_redlock(std::string_view text, Absent absent, const RuntimePtr& runtime) {
+  auto url = text::parse_quorum_url(text);
+  if (!url) return std::unexpected(std::move(url.error()));
+  auto options = backends::quorum::take_options(url->options);
+  if (!options) return std::unexpected(std::move(options.error()));
+  share_options(*url);
+  return open_members(std::move(url->members), *options, absent, runtime);
+}
+
+Result<std::shared_ptr<client::Core>> core_over(Result<StorePtr> store, RuntimePtr runtime) {
+  if (!store) return std::unexpected(std::move(store.error()));
+  return client::make_core(std::move(*store), std::move(runtime));
 }
 
 Result<StorePtr> open_remote(const StoreUrl& url, RuntimePtr runtime) {
@@ -163,10 +237,8 @@ std::vector<std::string_view> store_schemes() {
 
 Result<std::shared_ptr<client::Core>> open_core(std::string_view url) {
   if (text::is_quorum_url(url)) {
-    auto runtime = runtime::shared_runtime();
-    auto store = open_redlock(url, runtime);
-    if (!store) return std::unexpected(std::move(store.error()));
-    return client::make_core(std::move(*store), std::move(runtime));
+    const auto runtime = runtime::shared_runtime();
+    return core_over(open_redlock(url, Absent::must_be_few, runtime), runtime);
   }
   auto parsed = text::parse_store_url(url);
   if (!parsed) return std::unexpected(std::move(parsed.error()));
@@ -177,10 +249,8 @@ Result<std::shared_ptr<client::Core>> open_core(std::string_view url) {
         return std::unexpected(std::move(found.error()));
       }
     }
-    auto runtime = runtime::shared_runtime();
-    auto store = backend.open(*parsed, runtime);
-    if (!store) return std::unexpected(std::move(store.error()));
-    return client::make_core(std::move(*store), std::move(runtime));
+    const auto runtime = runtime::shared_runtime();
+    return core_over(backend.open(*parsed, runtime), runtime);
   }
   return fail(
       Errc::bad_input,
@@ -188,6 +258,22 @@ Result<std::shared_ptr<client::Core>> open_core(std::string_view url) {
           "store: unknown scheme '{}:'; known are memory:, file:, redis:, rediss:, redlock:, "
           "http: and https:",
           parsed->scheme));
+}
+
+Result<std::shared_ptr<client::Core>> open_quorum(std::string_view url) {
+  const auto runtime = runtime::shared_runtime();
+  return core_over(open_redlock(url, Absent::may_come_later, runtime), runtime);
+}
+
+Result<std::shared_ptr<client::Core>> open_quorum(const std::vector<std::string>& members) {
+  std::vector<StoreUrl> urls;
+  for (const auto& member : members) {
+    auto url = text::parse_store_url(member);
+    if (!url) return std::unexpected(std::move(url.error()));
+    urls.push_back(std::move(*url));
+  }
+  const auto runtime = runtime::shared_runtime();
+  return core_over(open_members(std::move(urls), {}, Absent::may_come_later, runtime), runtime);
 }
 
 Result<Client> open(std::string_view url) {

@@ -5,8 +5,9 @@
 #include "server/auth/request_rate.hpp"
 #include "server/config_reader.hpp"
 #include "server/config_values.hpp"
+#include "server/endpoints/patterns/voters.hpp"
 #include "server/listen_address.hpp"
-#include "text/url.hpp"
+#include "text/quorum_url.hpp"
 
 #include <fmt/format.h>
 
@@ -29,9 +30,11 @@ constexpr std::size_t max_listed_texts = 100;
 using Value = ConfigValue;
 using Check = Result<void> (*)(std::string_view);
 
-Result<void> check_url(std::string_view url) {
-  auto parsed = text::parse_store_url(url);
-  if (!parsed) return std::unexpected(std::move(parsed.error()));
+Result<void> check_voters(std::string_view stores) {
+  if (text::is_quorum_url(stores)) return text::check_store_url(stores);
+  for (const auto& member : patterns::split_members(stores)) {
+    if (auto good = text::check_store_url(member); !good) return good;
+  }
   return {};
 }
 
@@ -137,7 +140,7 @@ Value::Reader upstreams(PatternOptions& out) {
 
 Value::Reader patterns(PatternOptions& out) {
   return map({
-      {"redlock", map({{"store", text(out.redlock_store, check_url)}})},
+      {"redlock", map({{"store", text(out.redlock_store, check_voters)}})},
       {"ttl", duration(out.ttl, min_ttl, max_ttl)},
       {"min_duration", duration(out.min_duration, Duration::zero(), hours(24))},
       {"max_duration", duration(out.max_duration, Duration::zero(), hours(24))},
@@ -177,7 +180,7 @@ Value::Reader audit(AuditOptions& out) {
 Value::Reader section(ServerOptions& out) {
   return map({
       {"listen", texts(out.listen, check_listen_text)},
-      {"store", text(out.store, check_url)},
+      {"store", text(out.store, text::check_store_url)},
       {"threads", count(out.threads, 1, 64)},
       {"drain", duration(out.drain, Duration::zero(), minutes(5))},
       {"tls", tls(out.tls)},

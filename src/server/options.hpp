@@ -59,7 +59,8 @@ struct AuditOptions {
 
 // The Valkey guide's patterns, /api/locks/….
 struct PatternOptions {
-  std::string redlock_store;  // empty: five in-process memory members, a demo
+  // A redlock:// URL, or its members; empty: five of them in memory, a demonstration.
+  std::string redlock_store;
   Duration ttl = std::chrono::seconds(25);
   Duration min_duration = std::chrono::seconds(10);
   Duration max_duration = std::chrono::seconds(20);

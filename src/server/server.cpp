@@ -175,9 +175,9 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options,
   if (!audit) return std::unexpected(std::move(audit.error()));
   auto parts = std::make_unique<Parts>(std::move(options), std::move(core), std::move(*audit));
   if (auto good = parts->load(); !good) return std::unexpected(std::move(good.error()));
-  auto members = patterns::Members::open(parts->services.options().patterns.redlock_store);
-  if (!members) return std::unexpected(std::move(members.error()));
-  parts->services.members = std::move(*members);
+  auto voters = patterns::open_voters(parts->services.options().patterns.redlock_store);
+  if (!voters) return std::unexpected(std::move(voters.error()));
+  parts->services.voters = std::move(*voters);
   parts->start_workers();
   std::unique_ptr<Server> server(new Server(std::move(parts)));
   if (auto good = server->parts_->listen(); !good) return std::unexpected(std::move(good.error()));

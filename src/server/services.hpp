@@ -6,7 +6,7 @@
 #include "client/core.hpp"
 #include "server/auth/request_rate.hpp"
 #include "server/auth/tokens.hpp"
-#include "server/endpoints/patterns/members.hpp"
+#include "server/endpoints/patterns/voters.hpp"
 #include "server/events/hub.hpp"
 #include "server/journal.hpp"
 #include "server/locks/waiting_room.hpp"
@@ -66,7 +66,7 @@ class Services {
   StoreProbe probe;
   StoreStreams store_streams{core_, waiting, options_.limits.max_event_streams};
   Upstreams upstreams;
-  std::unique_ptr<patterns::Members> members;  // set before the first request
+  patterns::Voters voters;  // set before the first request
   Metrics& metrics() { return metrics_; }
   AuditLog& audit() { return *audit_; }
   std::atomic<bool> is_draining{false};

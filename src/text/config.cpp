@@ -2,8 +2,8 @@
 #include "text/config.hpp"
 
 #include "text/duration.hpp"
+#include "text/quorum_url.hpp"
 #include "text/quote.hpp"
-#include "text/url.hpp"
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
@@ -173,7 +173,7 @@ class Loader {
   }
 
   Result<void> read_store(const YAML::Node& value, Settings& settings) const {
-    auto url = parse_store_url(value.Scalar());
+    auto url = check_store_url(value.Scalar());
     if (!url) return refuse(value.Mark(), "store: " + url.error().message);
     settings.store = value.Scalar();
     return {};

@@ -117,18 +117,34 @@ json::object to_json(const WaiterView& waiter, Kind kind) {
   return out;
 }
 
+json::object to_json(const MemberView& member) {
+  return {{"address", member.address},
+          {"state", to_string(member.state)},
+          {"counts", member.counts},
+          {"fence", member.fence != 0 ? json::value(member.fence) : json::value(nullptr)},
+          {"party", party_value(member.party)},
+          {"holders", member.holders},
+          {"expires_in_ms", whole_ms(member.remaining)},
+          {"reason", text_or_null(member.reason)}};
+}
+
 json::object to_json(const LockView& lock, WallTime now) {
   json::array holders;
   for (const auto& holder : lock.holders) holders.emplace_back(to_json(holder, lock.kind, now));
   json::array waiters;
   for (const auto& waiter : lock.waiters) waiters.emplace_back(to_json(waiter, lock.kind));
   const bool limited = lock.capacity != all_permits;
-  return {{"name", lock.name},
-          {"kind", to_word(lock.kind)},
-          {"capacity", limited ? json::value(lock.capacity) : json::value(nullptr)},
-          {"order", to_word(lock.order)},
-          {"holders", std::move(holders)},
-          {"waiters", std::move(waiters)}};
+  json::object out{{"name", lock.name},
+                   {"kind", to_word(lock.kind)},
+                   {"capacity", limited ? json::value(lock.capacity) : json::value(nullptr)},
+                   {"order", to_word(lock.order)},
+                   {"holders", std::move(holders)},
+                   {"waiters", std::move(waiters)}};
+  if (lock.members.empty()) return out;
+  json::array members;
+  for (const auto& member : lock.members) members.emplace_back(to_json(member));
+  out["members"] = std::move(members);
+  return out;
 }
 
 json::object to_json(const LockPage& page, WallTime now) {

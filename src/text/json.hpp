@@ -71,6 +71,8 @@ struct EventFields {
 // The kind decides whether a permit is exclusive.
 boost::json::object to_json(const HolderView& holder, Kind kind, WallTime now);
 boost::json::object to_json(const WaiterView& waiter, Kind kind);
+boost::json::object to_json(const MemberView& member);
+// With `members` where the lock is on a quorum.
 boost::json::object to_json(const LockView& lock, WallTime now);
 boost::json::object to_json(const LockPage& page, WallTime now);
 boost::json::object to_json(const LeaseFields& lease, WallTime now);

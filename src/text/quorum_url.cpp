@@ -21,12 +21,17 @@ bool begins_alike(std::string_view text, std::string_view start) {
 
 Result<StoreUrl> parse_member(std::string_view text) {
   const bool has_scheme = text.find("://") != std::string_view::npos;
-  auto member = parse_store_url(has_scheme ? std::string(text) : fmt::format("{}{}", usual_scheme, text));
+  auto member =
+      parse_store_url(has_scheme ? std::string(text) : fmt::format("{}{}", usual_scheme, text));
   if (!member) return member;
   if (member->scheme != "redis" && member->scheme != "rediss") {
     return fail(Errc::bad_input, fmt::format("store: redlock: members are redis: or rediss:, not "
                                              "'{}:'",
                                              member->scheme));
+  }
+  // A socket file is written out as redis:///PATH: "/1" alone is a database whose host is missing.
+  if (member->endpoints.empty() && !has_scheme) {
+    return fail(Errc::bad_input, "store: redlock: a member has no host");
   }
   return member;
 }
@@ -46,7 +51,8 @@ Result<QuorumUrl> parse_quorum_url(std::string_view url) {
   auto options = parse_store_url(fmt::format("{}host{}", beginning, url.substr(mark)));
   if (!options) {
     // With the URL as it was given.
-    return fail(Errc::bad_input, fmt::format("URL '{}' has options that cannot be read", masked(url)));
+    return fail(Errc::bad_input,
+                fmt::format("URL '{}' has options that cannot be read", masked(url)));
   }
   QuorumUrl out{.scheme = "redlock", .members = {}, .options = std::move(options->options)};
   while (true) {
@@ -54,13 +60,29 @@ Result<QuorumUrl> parse_quorum_url(std::string_view url) {
     if (rest.substr(0, comma).empty()) {
       return fail(Errc::bad_input, fmt::format("URL '{}' has an empty member", masked(url)));
     }
-    auto member = parse_member(rest.substr(0, comma));
+    const auto text = rest.substr(0, comma);
+    auto member = parse_member(text);
+    // Without a user it may be a part of a password, where somebody wrote a comma.
+    if (!member && url.contains('@') && !text.contains('@')) {
+      return fail(Errc::bad_input, fmt::format("URL '{}' has a malformed member (a comma in a "
+                                               "password is %2C)",
+                                               masked(url)));
+    }
     if (!member) return std::unexpected(std::move(member.error()));
     out.members.push_back(std::move(*member));
     if (comma == std::string_view::npos) break;
     rest.remove_prefix(comma + 1);
   }
   return out;
+}
+
+Result<void> check_store_url(std::string_view url) {
+  if (is_quorum_url(url)) {
+    auto quorum = parse_quorum_url(url);
+    return quorum ? Result<void>{} : std::unexpected(std::move(quorum.error()));
+  }
+  auto one = parse_store_url(url);
+  return one ? Result<void>{} : std::unexpected(std::move(one.error()));
 }
 
 }  // namespace holdfast::text

@@ -20,4 +20,7 @@ bool is_quorum_url(std::string_view url);
 // Errors: bad_input, as parse_store_url.
 Result<QuorumUrl> parse_quorum_url(std::string_view url);
 
+// Whether it is the URL of one store or of several; which options they have is not looked at.
+Result<void> check_store_url(std::string_view url);
+
 }  // namespace holdfast::text

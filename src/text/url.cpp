@@ -207,6 +207,68 @@ std::string mask_password(std::string_view text) {
   return fmt::format("{}:{}{}", text.substr(0, colon), mask, text.substr(at));
 }
 
+bool is_digits(std::string_view text) {
+  return std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// HOST, HOST:PORT or [IPV6]:PORT, with a path or not: nothing that hides a password.
+bool is_plain_host(std::string_view text) {
+  const auto scheme = text.find("://");
+  if (scheme != std::string_view::npos) text.remove_prefix(scheme + 3);
+  const auto colon = text.find(':', text.starts_with('[') ? text.find(']') : 0);
+  if (colon == std::string_view::npos) return true;
+  const auto port = text.substr(colon + 1);
+  return is_digits(port.substr(0, port.find('/')));
+}
+
+// Where the first member ends. A comma may also stand in a password, if wrongly so: it is the end
+// only where nothing of a password can be on either side of it.
+std::size_t end_of_member(std::string_view members) {
+  for (auto comma = members.find(','); comma != std::string_view::npos;
+       comma = members.find(',', comma + 1)) {
+    const auto before = members.substr(0, comma);
+    const auto after = members.substr(comma + 1);
+    if (before.contains('@') || !after.contains('@')) return comma;
+    auto user = after.substr(0, after.find('@'));
+    user.remove_prefix(user.rfind(',') + 1);
+    const bool may_go_on = before.contains(':') && !user.contains(':');
+    if (is_plain_host(before) && !may_go_on) return comma;
+  }
+  return members.size();
+}
+
+std::string mask_member(std::string_view member) {
+  const auto scheme = member.find("://");
+  const auto begin = scheme == std::string_view::npos ? 0 : scheme + 3;
+  const auto at = member.rfind('@');
+  const auto colon = member.find(':', begin);
+  if (at == std::string_view::npos || colon > at) return std::string(member);
+  return fmt::format("{}:{}{}", member.substr(0, colon), mask, member.substr(at));
+}
+
+constexpr std::string_view quorum_beginning = "redlock://";
+
+bool is_of_a_quorum(std::string_view url) {
+  return std::ranges::equal(url.substr(0, quorum_beginning.size()), quorum_beginning,
+                            [](char a, char b) { return a == b || a == b - 'a' + 'A'; });
+}
+
+// Every member may have a user and a password, and be a URL of its own.
+std::string masked_quorum(std::string_view url) {
+  const auto mark = std::min(url.find('?'), url.size());
+  // A question mark that nobody encoded may belong to a password.
+  if (url.substr(mark).contains('@')) return mask_query(mask_password(url));
+  std::string out(url.substr(0, quorum_beginning.size()));
+  auto rest = url.substr(out.size(), mark - out.size());
+  while (!rest.empty()) {
+    const auto end = end_of_member(rest);
+    out += mask_member(rest.substr(0, end));
+    if (end < rest.size()) out += ',';
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return out + mask_query(url.substr(mark));
+}
+
 }  // namespace
 
 Result<StoreUrl> parse_store_url(std::string_view url) {
@@ -219,6 +281,7 @@ Result<StoreUrl> parse_store_url(std::string_view url) {
 }
 
 std::string masked(std::string_view url) {
+  if (is_of_a_quorum(url)) return masked_quorum(url);
   if (!parse_strictly(split_hosts(url).url)) {
     // A slash or question mark that nobody encoded may belong to the password, so here the user
     // ends at the last "@" of all.

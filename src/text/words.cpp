@@ -12,6 +12,8 @@ namespace {
 constexpr std::array<std::string_view, 5> kinds{"mutex", "reentrant", "read_write", "semaphore",
                                                 "election"};
 constexpr std::array<std::string_view, 3> orders{"automatic", "fifo", "barging"};
+constexpr std::array<std::string_view, 5> member_states{"free", "held", "unreachable", "too_slow",
+                                                        "refused"};
 
 template <typename E>
 std::optional<E> find(const auto& words, std::string_view word, E first) {
@@ -42,14 +44,18 @@ std::optional<Order> parse_order(std::string_view word) noexcept {
   return find(orders, word, Order::automatic);
 }
 
+std::optional<MemberView::State> parse_member_state(std::string_view word) noexcept {
+  return find(member_states, word, MemberView::State::free);
+}
+
 }  // namespace holdfast::text
 
 namespace holdfast {
 
 std::string_view to_string(MemberView::State state) noexcept {
-  constexpr std::array<std::string_view, 5> states{"free", "held", "unreachable", "too_slow",
-                                                   "refused"};
-  return states[static_cast<std::size_t>(state)];
+  const auto at = static_cast<std::size_t>(state);
+  assert(at < text::member_states.size());
+  return text::member_states[at];
 }
 
 }  // namespace holdfast

@@ -18,4 +18,7 @@ std::optional<Kind> parse_kind(std::string_view word) noexcept;
 std::string_view to_word(Order order) noexcept;
 std::optional<Order> parse_order(std::string_view word) noexcept;
 
+// As to_string(MemberView::State) has it.
+std::optional<MemberView::State> parse_member_state(std::string_view word) noexcept;
+
 }  // namespace holdfast::text

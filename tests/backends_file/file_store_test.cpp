@@ -32,6 +32,24 @@ TEST_F(FileStore, locks_outlive_the_client_that_took_them) {
   EXPECT_GT(fence_of(door.acquire({.owner = "ben", .request = 3})), first);
 }
 
+TEST_F(FileStore, a_fence_agreed_elsewhere_is_kept_although_nobody_holds_the_lock) {
+  const Fence first = fence_of(must_open().acquire({.owner = "anna"}));
+  const Fence agreed = first + 3'600'000'000;
+  const model::Renew raise{owner_of("nobody"), model::RequestId{7}, 20ms, agreed};
+  EXPECT_TRUE(
+      is<model::NotHeld>(must_open().apply({.name = "free"}, {model::LockSpec::mutex(), raise})));
+  Door door = must_open();
+  EXPECT_EQ(fence_of(door.acquire({.name = "another"})), agreed + 1);
+  EXPECT_EQ(fence_of(door.renew({.owner = "anna"})), first) << "of a lease that it is not about";
+}
+
+TEST_F(FileStore, a_lease_keeps_its_agreed_fence_when_the_store_is_opened_again) {
+  const Fence agreed = fence_of(must_open().acquire({.owner = "anna"})) + 1000;
+  const model::Renew agree{owner_of("anna"), model::RequestId{1}, 20ms, agreed};
+  EXPECT_EQ(fence_of(must_open().apply({}, {model::LockSpec::mutex(), agree})), agreed);
+  EXPECT_EQ(fence_of(must_open().renew({.owner = "anna"})), agreed);
+}
+
 TEST_F(FileStore, a_lease_ends_by_the_clock_of_the_machine) {
   Door door = must_open();
   fence_of(door.acquire({.owner = "anna", .ttl = 1s}));

@@ -118,7 +118,9 @@ TEST(RemoteProtocol, every_outcome_comes_back_as_it_was) {
                           .remaining = 3us,
                           .held_for = 4us,
                           .metadata = nullptr};
-  const auto busy = outcome_round_trip(model::Busy{1us, 1, {holder}});
+  const auto busy = outcome_round_trip(model::Busy{1us, 1, {holder}, 3, 5});
+  EXPECT_EQ(busy.held_by_members, 3U);
+  EXPECT_EQ(busy.members, 5U);
   EXPECT_EQ(busy.holders.at(0).party, UINT64_MAX);
   EXPECT_TRUE(busy.holders.at(0).claimed);
 }
@@ -138,6 +140,32 @@ TEST(RemoteProtocol, what_is_seen_of_a_lock_comes_back_as_it_was) {
   EXPECT_EQ(seen.lock.holders.at(0).fence, 5U);
   EXPECT_EQ(seen.lock.waiters.at(0).waiting_for, 8us);
   EXPECT_EQ(seen.mine->remaining, 9us);
+}
+
+TEST(RemoteProtocol, the_members_of_a_quorum_come_back_as_they_were) {
+  LockView lock{.name = "orders:42"};
+  lock.members.push_back({.address = "a:1",
+                          .state = MemberView::State::held,
+                          .fence = UINT64_MAX,
+                          .party = UINT64_MAX - 1,
+                          .holders = 2,
+                          .remaining = 7us});
+  lock.members.push_back({.address = "b:2",
+                          .state = MemberView::State::too_slow,
+                          .counts = false,
+                          .reason = "no answer"});
+  const auto members = outcome_round_trip(model::Seen{lock, std::nullopt}).lock.members;
+  ASSERT_EQ(members.size(), 2U);
+  EXPECT_EQ(members[0].address, "a:1");
+  EXPECT_EQ(members[0].state, MemberView::State::held);
+  EXPECT_TRUE(members[0].counts);
+  EXPECT_EQ(members[0].fence, UINT64_MAX);
+  EXPECT_EQ(members[0].party, UINT64_MAX - 1);
+  EXPECT_EQ(members[0].holders, 2U);
+  EXPECT_EQ(members[0].remaining, 7us);
+  EXPECT_EQ(members[1].state, MemberView::State::too_slow);
+  EXPECT_FALSE(members[1].counts);
+  EXPECT_EQ(members[1].reason, "no answer");
 }
 
 TEST(RemoteProtocol, a_line_of_a_stream_comes_back_as_it_was) {

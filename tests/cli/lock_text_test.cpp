@@ -42,6 +42,23 @@ TEST(LockText, a_queue_is_shown_in_its_order) {
   EXPECT_EQ(lines.back(), "   2  unknown (exclusive), for 3.0s");
 }
 
+TEST(LockText, a_quorum_is_shown_with_a_row_for_each_member) {
+  using State = MemberView::State;
+  LockView lock{.name = "orders"};
+  lock.members = {
+      {.address = "a:1", .state = State::held, .fence = 42, .holders = 1, .remaining = 28s},
+      {.address = "b:2", .state = State::too_slow, .counts = false, .reason = "no answer"},
+      {.address = "c:3", .counts = false, .reason = "was restarted; counts again in 3.0 s"},
+      {.address = "d:4"}};
+  EXPECT_THAT(
+      status_lines(lock, now),
+      ElementsAre("orders: free", "members", "  ADDRESS  STATE     FENCE  LEFT  NOTE",
+                  "  a:1      held      42      28s", "  b:2      too slow               no answer",
+                  "  c:3      free                   not counted: was restarted; counts "
+                  "again in 3.0 s",
+                  "  d:4      free"));
+}
+
 TEST(LockText, what_holders_say_of_themselves_cannot_disturb_a_terminal) {
   auto lock = held("orders", {});
   lock.holders[0].metadata = said("\x1b[31mevil", "h\nost", "\x1b]0;title\x07");

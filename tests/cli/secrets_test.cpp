@@ -69,6 +69,8 @@ TEST(HideSecrets, masks_passwords_and_owners) {
   EXPECT_EQ(hidden({"--store=redis://:s3cret@h", "x"}), (Words{"--store=redis://:***@h", "x"}));
   EXPECT_EQ(hidden({"--stroe=redis://:s3cret@h"}), (Words{"--stroe=redis://:***@h"}));
   EXPECT_EQ(hidden({"redis://h?password=s3cret"}), (Words{"redis://h?password=***"}));
+  EXPECT_EQ(hidden({"--store", "redlock://a,u:s3cret@b/1,rediss://:s3cret@c"}),
+            (Words{"--store", "redlock://a,u:***@b/1,rediss://:***@c"}));
   EXPECT_EQ(hidden({"--owner", "0123456789"}), (Words{"--owner", "***"}));
   EXPECT_EQ(hidden({"--owner=0123456789"}), (Words{"--owner=***"}));
 }

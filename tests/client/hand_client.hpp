@@ -11,6 +11,7 @@
 #include "runtime/spawn.hpp"
 #include "support/fault_store.hpp"
 #include "support/hand_runtime.hpp"
+#include "support/running.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,54 +22,10 @@
 #include <source_location>
 #include <string_view>
 
-namespace holdfast {
-
-inline std::ostream& operator<<(std::ostream& out, Errc code) {
-  return out << (code == Errc{} ? "no error" : to_string(code));
-}
-
-}  // namespace holdfast
-
 namespace holdfast::test {
 
 using namespace std::chrono_literals;
 using runtime::LocalTime;
-
-// A task that was started, and what it came to.
-template <typename T>
-class Running {
- public:
-  explicit Running(Task<T> task) {
-    runtime::spawn(std::move(task), [slot = slot_](T&& value) { slot->emplace(std::move(value)); });
-  }
-  bool done() const { return slot_->has_value(); }
-  T& result(std::source_location where = std::source_location::current()) {
-    if (!done()) ADD_FAILURE_AT(where.file_name(), static_cast<int>(where.line())) << "not done";
-    return slot_->value();
-  }
-
- private:
-  std::shared_ptr<std::optional<T>> slot_ = std::make_shared<std::optional<T>>();
-};
-
-// The error of a result that has to be one.
-template <typename T>
-Errc error_of(const Result<T>& result,
-              std::source_location where = std::source_location::current()) {
-  if (!result) return result.error().code;
-  ADD_FAILURE_AT(where.file_name(), static_cast<int>(where.line())) << "succeeded";
-  return {};
-}
-
-// The value of a result that has to have one.
-template <typename T>
-T value_of(Result<T> result, std::source_location where = std::source_location::current()) {
-  if (!result) {
-    ADD_FAILURE_AT(where.file_name(), static_cast<int>(where.line()))
-        << to_string(result.error().code) << ": " << result.error().message;
-  }
-  if constexpr (!std::is_void_v<T>) return std::move(result.value());
-}
 
 struct HandClient {
   HandClient(std::shared_ptr<FaultStore> its_line, std::shared_ptr<HandRuntime> its_runtime)

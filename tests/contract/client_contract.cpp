@@ -5,11 +5,19 @@
 
 namespace holdfast::test {
 
-Client ClientContract::open_again() {
-  const auto runtime = runtime::shared_runtime();
-  auto store = GetParam().open(runtime, folder.path());
+std::shared_ptr<store::Store> ClientContract::open_store() {
+  auto store = GetParam().open(runtime::shared_runtime(), folder.path());
   if (!store) throw std::runtime_error(store.error().message);
-  return Client(client::make_core(std::move(*store), runtime));
+  return std::move(*store);
+}
+
+Client ClientContract::open_again() {
+  return Client(client::make_core(open_store(), runtime::shared_runtime()));
+}
+
+std::string ClientContract::why_not(const model::LockSpec& wanted) {
+  const auto can = open_store()->supports(wanted);
+  return can ? std::string() : can.error().message;
 }
 
 bool ClientContract::becomes_true(const std::function<bool()>& condition) {

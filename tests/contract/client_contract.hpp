@@ -23,6 +23,12 @@ class ClientContract : public testing::TestWithParam<StoreUnderTest> {
  protected:
   // A client with a connection of its own, as another process would have.
   Client open_again();
+  std::shared_ptr<store::Store> open_store();
+  // What the store says against it; empty if it can do that.
+  std::string why_not(const model::LockSpec& wanted);
+  // Where each question needs a request of its own there is no place in which an upgrade could wait
+  // before all others: it is had at once, or busy.
+  bool upgrades_wait() { return !open_store()->capabilities().spends_requests; }
 
   // Waits until it is so, or fails after a time that only something broken takes.
   static bool becomes_true(const std::function<bool()>& condition);

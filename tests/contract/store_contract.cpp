@@ -19,6 +19,11 @@ std::shared_ptr<store::Store> StoreContract::open_again() {
   return nullptr;
 }
 
+std::string StoreContract::why_not(const Spec& wanted) const {
+  const auto can = store->supports(wanted);
+  return can ? std::string() : can.error().message;
+}
+
 Result<store::Reply> StoreContract::send(LockCommand command, std::string_view name) {
   store::Request request{.name = name_of(name), .command = std::move(command), .deadline = soon()};
   return runtime::run_blocking(store->apply(std::move(request)));
@@ -70,8 +75,17 @@ QueuedAsk StoreContract::queue_up(Ask ask, std::string_view name) {
   }
   ask.wait = true;
   ask.process = static_cast<std::uint64_t>((*ear)->process());
-  ask.place = queued(acquire(ask, name)).place;
-  return {ask, std::move(*ear)};
+  QueuedAsk waiter{ask, std::move(*ear)};
+  auto answer = queued(acquire(ask, name));
+  waiter.ask.place = answer.place;
+  // Some put nobody in line before the second question, and want that at once.
+  if (answer.retry_after == Micros::zero()) queued(ask_again(waiter, name));
+  return waiter;
+}
+
+LockOutcome StoreContract::ask_again(QueuedAsk& waiter, std::string_view name) {
+  if (store->capabilities().spends_requests) waiter.ask.request = ++last_fresh_request;
+  return acquire(waiter.ask, name);
 }
 
 std::optional<model::Granted> StoreContract::await_turn(QueuedAsk& waiter, Micros within,
@@ -83,7 +97,7 @@ std::optional<model::Granted> StoreContract::await_turn(QueuedAsk& waiter, Micro
     if (notice.reason == store::Notice::Reason::granted) {
       return model::Granted{notice.grant.fence, notice.grant.lease};
     }
-    const auto outcome = acquire(waiter.ask, name);
+    const auto outcome = ask_again(waiter, name);
     if (const auto* grant = std::get_if<model::Granted>(&outcome)) return *grant;
   }
 }

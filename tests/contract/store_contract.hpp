@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <optional>
 #include <thread>
 
@@ -34,6 +35,8 @@ class StoreContract : public testing::TestWithParam<StoreUnderTest> {
   void SetUp() override;
 
   std::shared_ptr<store::Store> open_again();
+  // What the store says against it; empty if it can do that.
+  std::string why_not(const Spec& wanted) const;
   runtime::LocalTime soon() const { return runtime->now() + patience; }
 
   // One command, with the errors of the store.
@@ -52,6 +55,8 @@ class StoreContract : public testing::TestWithParam<StoreUnderTest> {
   // A check of a fence that the store must answer.
   model::GuardOutcome check(Fence fence, std::string_view name = "warehouse");
 
+  // The next question of a waiter, under a request of its own where the store wants that.
+  model::LockOutcome ask_again(QueuedAsk& waiter, std::string_view name = "orders:42");
   // Joins the queue, ear first.
   QueuedAsk queue_up(Ask ask, std::string_view name = "orders:42");
   // Follows the waiter's protocol until it is granted: a message, or a hint and another question.
@@ -67,6 +72,7 @@ class StoreContract : public testing::TestWithParam<StoreUnderTest> {
   std::shared_ptr<runtime::Runtime> runtime = runtime::shared_runtime();
   std::shared_ptr<store::Store> store;
   Spec spec = Spec::mutex();  // of every command that does not say another
+  std::atomic<std::uint64_t> last_fresh_request = 1'000'000'000;
 };
 
 }  // namespace holdfast::test

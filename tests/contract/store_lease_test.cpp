@@ -6,9 +6,10 @@
 namespace holdfast::test {
 
 TEST_P(StoreContract, a_grant_says_what_is_left_by_the_clock_of_the_store) {
+  const auto start = send({spec, model::Inspect{}}, "orders:42");
+  if (start->at == model::StoreTime{}) GTEST_SKIP() << "it has no clock of its own";
   const auto first = granted(acquire({.owner = "anna", .ttl = 10s}));
   EXPECT_EQ(first.remaining, 10s);
-  const auto start = send({spec, model::Inspect{}}, "orders:42");
   let_pass(20ms);
   const auto again = granted(acquire({.owner = "anna", .ttl = 10s}));
   const auto end = send({spec, model::Inspect{}}, "orders:42");
@@ -120,10 +121,10 @@ TEST_P(StoreContract, a_late_release_does_not_end_the_next_hold_of_the_same_owne
 }
 
 TEST_P(StoreContract, a_request_of_zero_means_everything_the_owner_has) {
-  spec = Spec::semaphore(4);
-  granted(acquire({.owner = "anna", .request = 1}));
-  granted(acquire({.owner = "anna", .request = 2}));
-  granted(acquire({.owner = "ben"}));
+  spec = Spec::read_write();
+  granted(acquire({.owner = "anna", .request = 1, .permits = 1}));
+  granted(acquire({.owner = "anna", .request = 2, .permits = 1}));
+  granted(acquire({.owner = "ben", .permits = 1}));
   EXPECT_EQ(granted(renew("anna", 0, 40s)).remaining, 40s);
   must_be<model::Released>(release("anna", 0));
   EXPECT_EQ(inspect().holders.size(), 1U);

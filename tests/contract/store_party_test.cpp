@@ -43,10 +43,10 @@ TEST_P(StoreContract, a_listing_tells_the_same_parties_as_a_look) {
 }
 
 TEST_P(StoreContract, the_holds_of_one_owner_on_one_lock_are_one_party) {
-  spec = Spec::semaphore(3);
-  granted(acquire({.owner = "anna", .request = 1}));
-  granted(acquire({.owner = "anna", .request = 2}));
-  granted(acquire({.owner = "ben", .request = 3}));
+  spec = Spec::read_write();
+  granted(acquire({.owner = "anna", .request = 1, .permits = 1}));
+  granted(acquire({.owner = "anna", .request = 2, .permits = 1}));
+  granted(acquire({.owner = "ben", .request = 3, .permits = 1}));
   std::map<std::uint64_t, int> holds;
   for (const auto& holder : inspect().holders) ++holds[holder.party];
   ASSERT_EQ(holds.size(), 2U);

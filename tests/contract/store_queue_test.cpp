@@ -14,7 +14,7 @@ TEST_P(StoreContract, a_release_wakes_the_first_in_line) {
   ASSERT_TRUE(grant.has_value());
   EXPECT_GT(grant->fence, first.fence);
   EXPECT_FALSE(await_turn(cleo, 20ms).has_value());
-  EXPECT_EQ(granted(renew("ben", 101, 5s)).fence, grant->fence);
+  EXPECT_EQ(granted(renew("ben", ben.ask.request, 5s)).fence, grant->fence);
 }
 
 TEST_P(StoreContract, waiters_are_served_in_the_order_in_which_they_came) {
@@ -23,7 +23,7 @@ TEST_P(StoreContract, waiters_are_served_in_the_order_in_which_they_came) {
   for (std::uint64_t i = 2; i <= 9; ++i) line.push_back(queue_up({.owner = "w", .request = i}));
   Fence last = 0;
   for (std::uint64_t i = 1; i <= 8; ++i) {
-    must_be<model::Released>(release("w", i));
+    must_be<model::Released>(release("w", i == 1 ? 1 : line[i - 2].ask.request));
     const auto grant = await_turn(line[i - 1]);
     ASSERT_TRUE(grant.has_value()) << "waiter " << i;
     EXPECT_GT(grant->fence, last);
@@ -74,13 +74,15 @@ TEST_P(StoreContract, a_release_of_a_waiter_leaves_the_queue) {
   granted(acquire({.owner = "anna"}));
   auto ben = queue_up({.owner = "ben", .request = 101});
   auto cleo = queue_up({.owner = "cleo", .request = 102});
-  must_be<model::Released>(release("ben", 101));
+  must_be<model::Released>(release("ben", ben.ask.request));
   EXPECT_EQ(inspect().waiters.size(), 1U);
   release("anna");
   EXPECT_TRUE(await_turn(cleo).has_value());
 }
 
 TEST_P(StoreContract, a_newcomer_never_overtakes_a_waiter) {
+  const auto in_order = why_not(Spec::mutex(Order::fifo));
+  if (!in_order.empty()) GTEST_SKIP() << in_order;
   granted(acquire({.owner = "anna", .ttl = 100ms}));
   auto ben = queue_up({.owner = "ben", .request = 101});
   let_pass(110ms);
@@ -92,7 +94,11 @@ TEST_P(StoreContract, a_waiter_that_asks_after_the_holder_expired_gets_the_full_
   granted(acquire({.owner = "anna", .ttl = 100ms}));
   auto ben = queue_up({.owner = "ben", .request = 101, .ttl = 20s});
   let_pass(110ms);
-  EXPECT_EQ(granted(acquire(ben.ask)).remaining, 20s);
+  const auto left = granted(ask_again(ben)).remaining;
+  EXPECT_LE(left, 20s);
+  // Where members vote, the round itself costs a little.
+  const Micros cost = store->capabilities().spends_requests ? 5ms : 0ms;
+  EXPECT_GE(left, 20s - cost);
 }
 
 TEST_P(StoreContract, a_claim_that_nobody_confirms_lapses_and_the_next_is_served) {
@@ -101,7 +107,7 @@ TEST_P(StoreContract, a_claim_that_nobody_confirms_lapses_and_the_next_is_served
   auto cleo = queue_up({.owner = "cleo", .request = 102});
   release("anna");
   let_pass(110ms);
-  const auto outcome = acquire(cleo.ask);
+  const auto outcome = ask_again(cleo);
   if (!std::holds_alternative<model::Granted>(outcome)) {
     EXPECT_TRUE(await_turn(cleo, 300ms).has_value());
   }
@@ -138,12 +144,13 @@ TEST_P(StoreContract, readers_up_to_the_next_writer_are_woken_together) {
   EXPECT_TRUE(await_turn(ben).has_value());
   EXPECT_TRUE(await_turn(cleo).has_value());
   EXPECT_FALSE(await_turn(dora, 10ms).has_value());
-  release("ben", 101);
-  release("cleo", 102);
+  release("ben", ben.ask.request);
+  release("cleo", cleo.ask.request);
   EXPECT_TRUE(await_turn(dora).has_value());
 }
 
 TEST_P(StoreContract, a_waiting_upgrade_is_woken_when_the_last_other_reader_leaves) {
+  if (store->capabilities().spends_requests) GTEST_SKIP() << "an upgrade does not wait here";
   spec = Spec::read_write();
   const auto shared = granted(acquire({.owner = "anna", .permits = 1}));
   granted(acquire({.owner = "ben", .permits = 1}));
@@ -157,6 +164,7 @@ TEST_P(StoreContract, a_waiting_upgrade_is_woken_when_the_last_other_reader_leav
 
 TEST_P(StoreContract, permits_wake_as_many_as_fit) {
   spec = Spec::semaphore(4);
+  if (const auto reason = why_not(spec); !reason.empty()) GTEST_SKIP() << reason;
   granted(acquire({.owner = "anna", .permits = 4}));
   auto ben = queue_up({.owner = "ben", .request = 101, .permits = 2});
   auto cleo = queue_up({.owner = "cleo", .request = 102, .permits = 2});
@@ -198,13 +206,13 @@ TEST_P(StoreContract, a_waiter_that_learns_by_asking_keeps_what_it_was_given) {
     granted(acquire({.owner = "anna"}));
     auto ben = queue_up({.owner = "ben", .request = 1000 + round});
     std::jthread other([this] { release("anna"); });
-    while (kind_of(acquire(ben.ask)) != "Granted") {
+    while (kind_of(ask_again(ben)) != "Granted") {
     }
     ben.ear.reset();
     other.join();
     let_pass(200us);
-    ASSERT_EQ(kind_of(renew("ben", 1000 + round)), "Granted") << "round " << round;
-    release("ben", 1000 + round);
+    ASSERT_EQ(kind_of(renew("ben", ben.ask.request)), "Granted") << "round " << round;
+    release("ben", ben.ask.request);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "backends/file/wake_layout.hpp"
 #include "backends/file/worker.hpp"
 #include "backends/file/writer_lock.hpp"
+#include "backends/quorum/options.hpp"
 #include "backends/redis/options.hpp"
 #include "cli/completion/complete_names.hpp"
 #include "cli/console.hpp"
@@ -34,6 +35,7 @@
 #include "text/password.hpp"
 #include "text/url.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -88,6 +90,21 @@ std::map<std::string, Limit> library_limits() {
   };
 }
 
+void add_quorum_limits(std::map<std::string, Limit>& known) {
+  using namespace backends::quorum;
+  known.insert({
+      {"min_members", std::uint64_t{min_members}},
+      {"max_members", std::uint64_t{max_members}},
+      {"min_member_timeout", Duration(min_member_timeout)},
+      {"max_member_timeout", Duration(max_member_timeout)},
+      {"max_retry_delay", Duration(max_retry_delay)},
+      {"max_retries", std::uint64_t{max_retries}},
+      {"max_grace", Duration(max_grace)},
+      {"max_pending_give_backs", std::uint64_t{max_pending_give_backs}},
+      {"max_agreed_fence", std::uint64_t{model::limits::max_agreed_fence}},
+  });
+}
+
 // Those that can be set have the name of their key, "limits.max_headers".
 void add_server_limits(std::map<std::string, Limit>& known) {
   const server::Limits limits;
@@ -134,6 +151,7 @@ void add_server_limits(std::map<std::string, Limit>& known) {
 const std::map<std::string, Limit>& limits() {
   static const auto known = [] {
     auto all = library_limits();
+    add_quorum_limits(all);
     add_server_limits(all);
     return all;
   }();
@@ -185,6 +203,12 @@ TEST(Limits, the_page_has_every_limit_with_its_value) {
   for (const auto& [name, value] : limits()) {
     EXPECT_TRUE(seen.contains(name)) << name << " is missing in docs/limits.md";
   }
+}
+
+TEST(Limits, the_page_has_the_bounds_of_the_drift_in_a_sentence) {
+  const auto sentence = fmt::format("The option `drift` is from {} to {} of the ttl",
+                                    backends::quorum::min_drift, backends::quorum::max_drift);
+  EXPECT_NE(read_text(repository() / "docs/limits.md").find(sentence), std::string::npos);
 }
 
 TEST(Limits, the_page_says_where_each_limit_is) {

@@ -73,6 +73,19 @@ TEST(Admission, a_ttl_outside_of_its_range_is_refused_for_acquire_and_renew) {
   }
 }
 
+TEST(Admission, an_agreed_fence_is_that_of_one_lease_and_leaves_room_above_it) {
+  const auto owner = OwnerId::from_random(1, 1);
+  const auto most = limits::max_agreed_fence;
+  for (const Fence fence : {Fence{1}, Fence{most}}) {
+    EXPECT_TRUE(admissible({LockSpec{}, Renew{owner, RequestId{1}, 30s, fence}}));
+    EXPECT_TRUE(
+        refused({LockSpec{}, Renew{owner, RequestId::any, 30s, fence}}, "request must not"));
+  }
+  for (const Fence fence : {Fence{most + 1}, Fence{UINT64_MAX}}) {
+    EXPECT_TRUE(refused({LockSpec{}, Renew{owner, RequestId{1}, 30s, fence}}, "fence must be at"));
+  }
+}
+
 TEST(Admission, permits_must_suit_the_kind) {
   EXPECT_TRUE(refused({LockSpec::mutex(), acquire(1)}, "permits of a mutex"));
   EXPECT_TRUE(refused({LockSpec::mutex(), acquire(0)}, "permits of a mutex"));

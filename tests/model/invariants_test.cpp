@@ -132,10 +132,12 @@ TEST(Invariants, a_reentrant_mutex_has_one_owner_and_one_fence) {
   EXPECT_TRUE(broken(with(LockSpec::reentrant(), {hold(1, 1), hold(2, 1)}), "two owners"));
 }
 
-TEST(Invariants, other_holds_have_fences_of_their_own) {
+// A store mints each fence once, which the random walk checks. But stores that agree on a fence
+// count each for itself, so that two readers may be told the same.
+TEST(Invariants, holds_beside_each_other_may_have_been_told_the_same_fence) {
   auto twin = hold(2, 1);
   twin.fence = hold(1, 1).fence;
-  EXPECT_TRUE(broken(with(LockSpec::read_write(), {hold(1, 1), twin}), "the same fence"));
+  EXPECT_TRUE(sound(with(LockSpec::read_write(), {hold(1, 1), twin})));
 }
 
 TEST(Invariants, a_request_holds_or_waits_once) {

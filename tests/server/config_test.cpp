@@ -172,6 +172,26 @@ TEST(ServerConfig, every_time_limit_has_its_range) {
             "1000000; got \"1000001\"");
 }
 
+TEST(ServerConfig, a_quorum_is_a_url_or_a_list_of_its_members) {
+  for (const std::string stores :
+       {"redlock://u:p@a:1/2,v:q@b:2/3,rediss://c", "redis://a, redis://b:1/2,rediss://c",
+        "rediss://me:p@a,b,c/1", "memory:a,memory:b,memory:c"}) {
+    const auto options = loaded(fmt::format(
+        "  store: \"redlock://u:p@a/1,b,c\"\n  patterns: {{redlock: {{store: \"{}\"}}}}\n",
+        stores));
+    EXPECT_EQ(options.patterns.redlock_store, stores);
+    EXPECT_EQ(options.store, "redlock://u:p@a/1,b,c");
+  }
+  for (const std::string stores : {"redlock://a,u:s3cret@b:x,c", "redis://a, redis://u:s3cret@b:x",
+                                   "redlock://u:s3,cret@a:x,b"}) {
+    const auto reason =
+        refusal(fmt::format("  patterns: {{redlock: {{store: \"{}\"}}}}\n", stores));
+    EXPECT_NE(reason.find("server.patterns.redlock.store"), std::string::npos) << reason;
+    EXPECT_EQ(reason.find("cret"), std::string::npos) << reason;
+    EXPECT_EQ(reason.find("s3"), std::string::npos) << reason;
+  }
+}
+
 TEST(ServerConfig, a_bad_value_is_refused_with_its_line_and_the_rule) {
   const std::vector<std::pair<std::string, std::string>> cases{
       {"thread: 1", "server has the unknown key \"thread\""},

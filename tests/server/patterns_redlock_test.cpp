@@ -123,10 +123,17 @@ TEST_F(RedlockTest, three_of_five_members_gone_answer_503_and_leave_nothing_behi
   EXPECT_EQ(held_on(), 0U);
 }
 
+TEST_F(RedlockTest, a_refusal_says_what_each_member_said) {
+  start_with(2, 3);
+  const auto detail = run().text("detail");
+  EXPECT_NE(detail.find("2 of 5 members granted it, 3 are needed"), std::string::npos) << detail;
+  EXPECT_NE(detail.find("127.0.0.1:1 unreachable"), std::string::npos) << detail;
+}
+
 TEST_F(RedlockTest, a_minority_held_by_others_is_no_obstacle) {
   start_with(5, 0);
-  auto first = Client(members[0]).mutex("lock:red:r1").acquire();
-  auto second = Client(members[1]).mutex("lock:red:r1").acquire();
+  auto first = Client(members[0]).mutex("lock:red:r1", Order::barging).acquire();
+  auto second = Client(members[1]).mutex("lock:red:r1", Order::barging).acquire();
   ASSERT_TRUE(first && second);
   EXPECT_EQ(run().status, 200);
   EXPECT_EQ(held_on(), 2U);
@@ -134,11 +141,11 @@ TEST_F(RedlockTest, a_minority_held_by_others_is_no_obstacle) {
 
 TEST_F(RedlockTest, a_split_vote_is_given_back) {
   start_with(4, 0);
-  auto first = Client(members[0]).mutex("lock:red:r1").acquire({.ttl = 8s});
-  auto second = Client(members[1]).mutex("lock:red:r1").acquire({.ttl = 20s});
+  auto first = Client(members[0]).mutex("lock:red:r1", Order::barging).acquire({.ttl = 8s});
+  auto second = Client(members[1]).mutex("lock:red:r1", Order::barging).acquire({.ttl = 20s});
   ASSERT_TRUE(first && second);
   const auto answer = run();
-  EXPECT_EQ(answer.status, 409);
+  EXPECT_EQ(answer.status, 409) << answer.body;
   // Two of four were free, and one more is enough.
   EXPECT_LE(answer.number("retryAfterMs"), 8'000);
   EXPECT_EQ(held_on(), 2U);
@@ -178,7 +185,9 @@ TEST_F(RedlockTest, a_client_that_leaves_frees_all_members_at_once) {
 }
 
 TEST_F(RedlockTest, a_server_does_not_start_with_too_few_members_or_a_bad_one) {
-  for (const std::string stores : {"memory:a,memory:b", "memory:a,memory:b,memory:c?x=y"}) {
+  for (const std::string stores :
+       {"memory:a,memory:b", "memory:a,memory:b,memory:c?x=y", "redlock://a,b",
+        "redlock://a,b,c?drift=2", "memory:a,memory:b,http://127.0.0.1:1"}) {
     options.patterns.redlock_store = stores;
     options.listen = {"127.0.0.1:0"};
     const auto started = Server::start(options, *open_core("memory:redlock-start"));

@@ -22,6 +22,8 @@ TEST(Arguments, are_read) {
   EXPECT_EQ(arguments->seeds, 20U);
   EXPECT_EQ(arguments->jobs, 2U);
   EXPECT_EQ(arguments->bug, "x");
+  EXPECT_FALSE(arguments->quorum);
+  EXPECT_TRUE(parse({"--quorum"})->quorum);
 }
 
 TEST(Arguments, that_are_wrong_are_named) {

@@ -18,6 +18,9 @@ inline constexpr Time microsecond = 1'000;
 inline constexpr Time millisecond = 1'000'000;
 inline constexpr Time second = 1'000'000'000;
 
+// Where a history numbers processes, the members of a quorum have the numbers from here on.
+inline constexpr history::ProcessId members_from = 1001;
+
 // Each is "one in so many"; 0 is never. The first group is rolled for every message, the second at
 // every turn of a process, the third whenever trouble comes, every now and then.
 struct Faults {

@@ -5,10 +5,12 @@
 #include "planted.hpp"
 
 #include "simulation/quiet.hpp"
+#include "simulation/quorum/run.hpp"
 #include "simulation/run.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -18,7 +20,9 @@ namespace holdfast::simulation {
 namespace {
 
 constexpr std::uint64_t most_seeds = 10'000;
+constexpr std::uint64_t most_quorum_seeds = 2'000;
 constexpr std::uint64_t wanted_bugs = 25;
+constexpr std::uint64_t wanted_quorum_bugs = 7;
 
 class Planted : public testing::TestWithParam<planted::Description> {
  public:
@@ -30,8 +34,11 @@ class Planted : public testing::TestWithParam<planted::Description> {
 };
 
 TEST_P(Planted, is_found) {
-  const Summary sum = run_seeds(1, most_seeds, Stop::at_the_first_bad_seed);
-  ASSERT_GT(sum.violations, 0U) << GetParam().title << " survived " << most_seeds << " seeds";
+  const bool votes = GetParam().world == planted::World::quorum;
+  const Summary sum =
+      run_seeds(1, votes ? most_quorum_seeds : most_seeds, Stop::at_the_first_bad_seed,
+                Report::nothing, votes ? quorum::run_seed : run_seed);
+  ASSERT_GT(sum.violations, 0U) << GetParam().title << " survived " << sum.seeds << " seeds";
   std::cout << "PLANTED " << GetParam().name << " found after " << sum.seeds << " seeds by";
   for (std::size_t rule = 1; rule < sum.by_rule.size(); ++rule) {
     if (sum.by_rule[rule] != 0) std::cout << " C" << rule;
@@ -52,7 +59,12 @@ TEST(PlantedBugs, are_all_in_the_table_of_the_documentation) {
   }
 }
 
-TEST(PlantedBugs, are_enough) { EXPECT_GE(planted::bugs().size(), wanted_bugs); }
+TEST(PlantedBugs, are_enough) {
+  const auto votes =
+      std::ranges::count(planted::bugs(), planted::World::quorum, &planted::Description::world);
+  EXPECT_GE(static_cast<std::uint64_t>(votes), wanted_quorum_bugs);
+  EXPECT_GE(planted::bugs().size(), wanted_bugs + wanted_quorum_bugs);
+}
 
 }  // namespace
 }  // namespace holdfast::simulation

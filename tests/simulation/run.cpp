@@ -26,6 +26,18 @@ Summary& Summary::operator+=(const Summary& other) {
   return *this;
 }
 
+Summary summary_of(const Seed& result, std::uint64_t seed) {
+  Summary sum{.seeds = 1,
+              .events = result.history.events.size(),
+              .violations = result.violations.size(),
+              .bad_seeds = result.violations.empty() ? 0U : 1U,
+              .first_bad_seed = seed};
+  for (const auto& violation : result.violations) {
+    ++sum.by_rule[static_cast<std::size_t>(violation.rule)];
+  }
+  return sum;
+}
+
 Seed run_seed(std::uint64_t seed, history::Checker& checker) {
   World world(seed);
   const bool ended = world.run();
@@ -37,26 +49,19 @@ Seed run_seed(std::uint64_t seed, history::Checker& checker) {
     result.violations.push_back({.rule = history::Rule::renewals_end,
                                  .why = "a client went on for ever after everything was over"});
   }
-  result.summary = {.seeds = 1,
-                    .events = result.history.events.size(),
-                    .grants = world.recorder().grants,
-                    .hand_overs = world.recorder().hand_overs,
-                    .faults = world.recorder().faults,
-                    .violations = result.violations.size(),
-                    .hash = hash,
-                    .bad_seeds = result.violations.empty() ? 0U : 1U,
-                    .first_bad_seed = seed};
-  for (const auto& violation : result.violations) {
-    ++result.summary.by_rule[static_cast<std::size_t>(violation.rule)];
-  }
+  result.summary = summary_of(result, seed);
+  result.summary.hash = hash;
+  result.summary.grants = world.recorder().grants;
+  result.summary.hand_overs = world.recorder().hand_overs;
+  result.summary.faults = world.recorder().faults;
   return result;
 }
 
-Summary run_seeds(std::uint64_t first, std::uint64_t count, Stop stop, Report report) {
+Summary run_seeds(std::uint64_t first, std::uint64_t count, Stop stop, Report report, RunSeed run) {
   history::Checker checker;
   Summary sum;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
-    const Seed result = run_seed(seed, checker);
+    const Seed result = run(seed, checker);
     sum += result.summary;
     if (result.violations.empty()) continue;
     if (report == Report::bad_seeds) {

@@ -33,6 +33,11 @@ struct Seed {
 };
 
 Seed run_seed(std::uint64_t seed, history::Checker& checker);
+// What follows from the history and the violations.
+Summary summary_of(const Seed& result, std::uint64_t seed);
+
+// A world has its own way to run a seed.
+using RunSeed = Seed (*)(std::uint64_t seed, history::Checker& checker);
 
 enum class Stop : std::uint8_t { never, at_the_first_bad_seed };
 // What is said on standard error.
@@ -40,6 +45,6 @@ enum class Report : std::uint8_t { nothing, bad_seeds };
 
 // Seeds first, first + 1, …
 Summary run_seeds(std::uint64_t first, std::uint64_t count, Stop stop = Stop::never,
-                  Report report = Report::nothing);
+                  Report report = Report::nothing, RunSeed run = run_seed);
 
 }  // namespace holdfast::simulation

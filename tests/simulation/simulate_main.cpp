@@ -4,6 +4,7 @@
 #include "simulation/arguments.hpp"
 #include "simulation/crowd.hpp"
 #include "simulation/quiet.hpp"
+#include "simulation/quorum/run.hpp"
 #include "simulation/timeline.hpp"
 
 #include <fmt/format.h>
@@ -27,18 +28,19 @@ void print_one(const Seed& seed, const Arguments& arguments) {
   }
 }
 
-void print_many(const Summary& sum, double seconds, unsigned jobs) {
+void print_many(const Summary& sum, double seconds, const Arguments& arguments) {
   const auto seeds = static_cast<double>(sum.seeds);
   fmt::print("per seed: {:.1f} grants, {:.1f} hand-overs, {:.1f} faults, {:.0f} events\n",
              static_cast<double>(sum.grants) / seeds, static_cast<double>(sum.hand_overs) / seeds,
              static_cast<double>(sum.faults) / seeds, static_cast<double>(sum.events) / seeds);
-  fmt::print("{:.0f} seeds/s in {} process{}, {:.1f} s\n", seeds / seconds, jobs,
-             jobs == 1 ? "" : "es", seconds);
+  fmt::print("{:.0f} seeds/s in {} process{}, {:.1f} s\n", seeds / seconds, arguments.jobs,
+             arguments.jobs == 1 ? "" : "es", seconds);
   if (sum.bad_seeds == 0) return;
   for (std::size_t rule = 1; rule < sum.by_rule.size(); ++rule) {
     if (sum.by_rule[rule] != 0) fmt::print("C{} broken {} times\n", rule, sum.by_rule[rule]);
   }
-  fmt::print("{} bad seeds; the first: make simulate SEED={}\n", sum.bad_seeds, sum.first_bad_seed);
+  fmt::print("{} bad seeds; the first: make {} SEED={}\n", sum.bad_seeds,
+             arguments.quorum ? "simulate-quorum" : "simulate", sum.first_bad_seed);
 }
 
 int list_bugs() {
@@ -55,18 +57,19 @@ int simulate(const Arguments& arguments) {
     }
     planted::choose(bug);
   }
+  const RunSeed run = arguments.quorum ? quorum::run_seed : run_seed;
   Summary sum;
   if (arguments.seeds == 1) {
     history::Checker checker;
-    const Seed seed = run_seed(arguments.seed, checker);
+    const Seed seed = run(arguments.seed, checker);
     print_one(seed, arguments);
     if (arguments.json) return seed.violations.empty() ? 0 : 1;
     sum = seed.summary;
   } else {
     const auto begin = std::chrono::steady_clock::now();
-    sum = run_seeds_in_parallel(arguments.seed, arguments.seeds, arguments.jobs);
+    sum = run_seeds_in_parallel(arguments.seed, arguments.seeds, arguments.jobs, run);
     const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
-    print_many(sum, time.count(), arguments.jobs);
+    print_many(sum, time.count(), arguments);
   }
   if (sum.crashed != 0) fmt::print("{} processes crashed\n", sum.crashed);
   fmt::print("trace {:016x}\n", sum.hash);

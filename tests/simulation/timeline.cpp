@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulation/timeline.hpp"
 
+#include "simulation/plan.hpp"
+
 #include <fmt/format.h>
 
 #include <array>
@@ -74,9 +76,16 @@ std::string what_the_store_does(const Event& event) {
   }
 }
 
+// For a client of several servers, the one that it cannot reach.
+std::string from_where(const Event& event) {
+  if (event.number < members_from) return {};
+  return fmt::format(" for member {}", event.number - members_from + 1);
+}
+
 std::string what_goes_wrong(const History& history, const Event& event) {
   switch (event.what) {
-    case What::unreachable: return fmt::format("! unreachable until {}", seconds(event.until));
+    case What::unreachable:
+      return fmt::format("! unreachable{} until {}", from_where(event), seconds(event.until));
     case What::stopped:
       return event.until == history::for_ever
                  ? std::string("! crashes")
@@ -95,6 +104,9 @@ std::string what_goes_wrong(const History& history, const Event& event) {
 
 std::string who(const History& history, const Event& event) {
   if (event.op == 0) {
+    if (event.process >= members_from) {
+      return fmt::format("member {}", event.process - members_from + 1);
+    }
     return event.process == 0 ? std::string("-") : fmt::format("process {}", event.process);
   }
   const Attempt& attempt = history.attempt(event.op);

@@ -177,6 +177,7 @@ Task<bool> Worker::acquire(std::size_t lock, Held& held) {
     }
     co_return false;
   }
+  identity.request = won->request;
   held.lease = client::HeldLease::start(client_.core, std::move(identity), ask.terms, *won);
   if (!is_silent()) {
     note_granted(held.op, held);

@@ -47,7 +47,8 @@ struct FaultStore::Call {
 namespace {
 
 Verb verb_of(const Request& request) {
-  return static_cast<Verb>(std::get<model::LockCommand>(request.command).verb.index());
+  const auto* lock = std::get_if<model::LockCommand>(&request.command);
+  return lock ? static_cast<Verb>(lock->verb.index()) : Verb::check_fence;
 }
 
 // The owner is never in a message: it is a secret.

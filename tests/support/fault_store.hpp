@@ -17,7 +17,7 @@
 
 namespace holdfast::test {
 
-enum class Verb : std::uint8_t { acquire, renew, release, inspect, force_release };
+enum class Verb : std::uint8_t { acquire, renew, release, inspect, force_release, check_fence };
 
 struct Fault {
   enum class Kind : std::uint8_t {

@@ -44,6 +44,10 @@ class ModelLock {
   model::LockOutcome renew(std::string_view owner, std::uint64_t request = 1, Micros ttl = 10s) {
     return apply({spec_, model::Renew{owner_named(owner), model::RequestId{request}, ttl}});
   }
+  model::LockOutcome agree(std::string_view owner, Fence fence, std::uint64_t request = 1,
+                           Micros ttl = 20ms) {
+    return apply({spec_, model::Renew{owner_named(owner), model::RequestId{request}, ttl, fence}});
+  }
   model::LockOutcome release(std::string_view owner, std::uint64_t request = 1) {
     return apply({spec_, model::Release{owner_named(owner), model::RequestId{request}}});
   }

@@ -75,6 +75,24 @@ TEST(Json, a_lock_with_its_holders_and_waiters_is_as_documented) {
   EXPECT_EQ(json::serialize(to_json(documented_lock(), now)), documented("Lock"));
 }
 
+TEST(Json, the_members_of_a_quorum_are_as_documented) {
+  using State = MemberView::State;
+  auto lock = documented_lock();
+  EXPECT_FALSE(to_json(lock, now).contains("members"));
+  lock.members.push_back({.address = "10.0.0.1:6379",
+                          .state = State::held,
+                          .fence = 1794778200250000,
+                          .party = 0x9c5f1e07a2b3d486,
+                          .holders = 1,
+                          .remaining = 28765432us});
+  lock.members.push_back({.address = "10.0.0.2:6379",
+                          .state = State::unreachable,
+                          .counts = false,
+                          .reason = "cannot connect: Connection refused"});
+  const auto members = to_json(lock, now).at("members");
+  EXPECT_EQ(json::serialize(json::object{{"members", members}}), documented("Member"));
+}
+
 TEST(Json, the_leader_of_an_election_is_as_documented) {
   auto said = *metadata("web-2", 815, "scheduler");
   said.value = "http://web-2:8080";

@@ -107,6 +107,33 @@ TEST(Url, a_password_is_never_shown) {
   EXPECT_EQ(masked(""), "");
 }
 
+TEST(Url, the_password_of_every_member_of_a_quorum_is_masked) {
+  for (const auto& [url, shown] : {
+           std::pair{"redlock://a:1,b:2,c", "redlock://a:1,b:2,c"},
+           std::pair{"redlock://a:1/2,[::1]:6379/3,c/4?grace=30s",
+                     "redlock://a:1/2,[::1]:6379/3,c/4?grace=30s"},
+           std::pair{"redlock://u:one@a:1,v:two@b:2/3,:three@c",
+                     "redlock://u:***@a:1,v:***@b:2/3,:***@c"},
+           std::pair{"redlock://a:1/2,v:two@b:2/3,c:3", "redlock://a:1/2,v:***@b:2/3,c:3"},
+           std::pair{"REDLOCK://rediss://u:one@a,redis://b:2/1,rediss://:two@c:3",
+                     "REDLOCK://rediss://u:***@a,redis://b:2/1,rediss://:***@c:3"},
+           std::pair{"redlock://u:one@a,u:p%2Cq@b,me@c?password=two&drift=0.1",
+                     "redlock://u:***@a,u:***@b,me@c?password=***&drift=0.1"},
+       }) {
+    EXPECT_EQ(masked(url), shown);
+  }
+}
+
+TEST(Url, what_may_be_a_part_of_a_members_password_is_masked_too) {
+  for (const std::string url :
+       {"redlock://a:1,u:se,cret@b,c", "redlock://u:1,cret@b", "redlock://u:1,2,cret@b,v:cret@c",
+        "redlock://a,u:se/cret@b,c", "redlock://a,u:se?cret@b,c", "redlock://u:se@cret@a,b,c",
+        "redlock://rediss://u:se,cret@a,b", "redlock://a,b,v:cret@",
+        "redlock://:cret@a,:cret@b/x"}) {
+    EXPECT_EQ(masked(url).find("cret"), std::string::npos) << masked(url);
+  }
+}
+
 TEST(Url, a_password_is_not_shown_by_a_malformed_url_either) {
   for (const std::string url :
        {"redis://app:se/cret@host", "redis://app:se?cret@host", "redis://app:se cret@host",

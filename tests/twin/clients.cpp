@@ -73,6 +73,8 @@ void Clients::heard(const LockCommand& command, const model::LockOutcome& outcom
   if (const auto* forced = std::get_if<model::Forced>(&outcome)) {
     seen_fences_.push_back(forced->fence);
   }
+  const auto* renewed = std::get_if<model::Renew>(&command.verb);
+  if (renewed && renewed->fence != 0) seen_fences_.push_back(renewed->fence);
   if (!wanted) return;
   const bool converts = wanted->converts != RequestId::any;
   const Attempt attempt{wanted->owner.str(), converts ? wanted->converts : wanted->request};
@@ -105,6 +107,16 @@ Fence Clients::some_fence() {
   return seen_fences_.empty() ? 0 : seen_fences_[below(seen_fences_.size())];
 }
 
+// One that was seen, one of long ago, or one of a store that is far ahead. Never one that Redis may
+// have wasted: it would mean something on one side only.
+Fence Clients::some_agreed_fence() {
+  if (one_in(10)) return 1 + below(3);
+  constexpr Fence farther_than_redis_wastes = 1'000'000;
+  const Fence fence = some_fence();
+  if (fence == 0 || one_in(2)) return fence;
+  return fence + farther_than_redis_wastes + below(1'000'000'000);
+}
+
 // A mutex is the write side of a read-write lock, so these two are mixed more often.
 LockSpec Clients::some_spec() {
   LockSpec spec = spec_;
@@ -127,7 +139,8 @@ Clients::Verb Clients::verb(const LockSpec& spec) {
   const RequestId request = one_in(12) ? RequestId::any : some_request();
   const auto dice = below(100);
   if (dice < 60) return acquire(spec);
-  if (dice < 74) return model::Renew{owner, request, some_ttl()};
+  if (dice < 70) return model::Renew{owner, request, some_ttl()};
+  if (dice < 74) return model::Renew{owner, some_request(), some_ttl(), some_agreed_fence()};
   if (dice < 92) return model::Release{owner, request, one_in(6)};
   if (dice < 94) return model::ForceRelease{};
   if (dice < 96) return model::ForceRelease{some_fence()};

@@ -40,6 +40,7 @@ class Clients {
   Micros some_ttl();
   const OwnerId& some_owner();
   Fence some_fence();
+  Fence some_agreed_fence();
   model::LockSpec some_spec();
   std::uint32_t permits_for(const model::LockSpec& spec);
   Verb verb(const model::LockSpec& spec);

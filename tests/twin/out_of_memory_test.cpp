@@ -83,6 +83,41 @@ TEST_F(OutOfMemory, a_holder_with_a_queue_renews_and_hands_over) {
   EXPECT_FALSE(state().holds.at(0).claimed);
 }
 
+// What a renewal of a quorum carries: the counter has it since the lock was granted.
+TEST_F(OutOfMemory, a_holder_renews_with_a_fence_that_the_counter_has) {
+  const auto fence = granted(acquire({.owner = "ann"})).fence;
+  granted(apply(to_agree("ann", fence + 5000)));
+  fill_memory();
+  for (const Micros ttl : {20s, 30s}) {
+    const auto renewed = granted(apply(to_agree("ann", fence + 5000, ttl)));
+    EXPECT_EQ(renewed.remaining, ttl);
+    EXPECT_EQ(renewed.fence, fence + 5000);
+  }
+  EXPECT_TRUE(std::holds_alternative<model::Released>(release("ann")));
+}
+
+TEST_F(OutOfMemory, a_holder_with_a_queue_renews_with_a_fence_that_the_counter_has) {
+  const auto fence = granted(acquire({.owner = "ann"})).fence;
+  acquire({.owner = "ben", .wait = true});
+  granted(apply(to_agree("ann", fence + 5000)));
+  fill_memory();
+  const auto renewed = granted(apply(to_agree("ann", fence + 5000, 20s)));
+  EXPECT_EQ(renewed.remaining, Micros(20s));
+  EXPECT_EQ(renewed.fence, fence + 5000);
+}
+
+TEST_F(OutOfMemory, a_fence_that_the_counter_has_not_is_refused_and_changes_nothing) {
+  const auto fence = granted(acquire({.owner = "ann"})).fence;
+  fill_memory();
+  for (const auto* owner : {"ann", "nobody"}) {
+    const auto before = contents();
+    const auto outcome = ask(to_agree(owner, fence + 5000, 20s));
+    ASSERT_FALSE(outcome.has_value()) << kind_of(*outcome);
+    EXPECT_THAT(outcome.error().message, HasSubstr("OOM"));
+    EXPECT_EQ(contents(), before);
+  }
+}
+
 TEST_F(OutOfMemory, a_waiter_can_cancel) {
   acquire({.owner = "ann"});
   acquire({.owner = "ben", .wait = true});

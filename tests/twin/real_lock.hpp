@@ -53,6 +53,9 @@ class RealLock : public testing::Test {
   model::LockCommand to_renew(std::string_view owner, Micros ttl = 10s) const {
     return {spec_, model::Renew{owner_named(owner), model::RequestId{1}, ttl}};
   }
+  model::LockCommand to_agree(std::string_view owner, Fence fence, Micros ttl = 20ms) const {
+    return {spec_, model::Renew{owner_named(owner), model::RequestId{1}, ttl, fence}};
+  }
   model::LockCommand to_release(std::string_view owner, std::uint64_t request = 1) const {
     return {spec_, model::Release{owner_named(owner), model::RequestId{request}}};
   }

@@ -86,6 +86,9 @@ LockCommand in_numbers_of_redis(LockCommand command, const Numbers& numbers) {
     acquire->place = numbers.to_redis(acquire->place);
     acquire->known = numbers.to_redis(acquire->known);
   }
+  if (auto* renew = std::get_if<model::Renew>(&command.verb)) {
+    renew->fence = numbers.to_redis(renew->fence);
+  }
   if (auto* force = std::get_if<model::ForceRelease>(&command.verb)) {
     force->up_to = numbers.to_redis(force->up_to);
   }

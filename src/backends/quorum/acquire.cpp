@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 
 namespace holdfast::backends::quorum {
 
@@ -23,6 +24,9 @@ using Verdict = Ballot::Verdict;
 bool is_conversion(const model::Acquire& wanted) {
   return wanted.converts != model::RequestId::any;
 }
+
+// What became of an attempt, for answers that come later.
+enum class Fate : std::uint8_t { open, won, lost };
 
 // Whether a member may have granted it.
 bool may_have_it(const Ballot& ballot, const Result<Reply>& reply) {
@@ -37,9 +41,15 @@ class Acquiring {
         request_(std::move(request)),
         began_(quorum_->now()),
         ear_(wanted().wait ? quorum_->find_ear(wanted().process) : nullptr),
-        is_repeated_(quorum_->leases().find(name(), wanted().owner, wanted().request)) {}
+        is_repeated_(quorum_->leases().find(name(), wanted().owner, wanted().request)) {
+    if (const auto known = quorum_->leases().find(name(), wanted().owner, held_as())) {
+      may_be_at_ = known->may_be_at;
+    }
+  }
 
   Task<Answers> vote();
+  // A vote that was carried.
+  void note_where(const Answers& answers);
   Agreement agreement_on(Fence fence) const;
   Result<Reply> granted(Fence fence, LocalTime ends);
   Result<Reply> lost(const Answers& answers);
@@ -56,10 +66,20 @@ class Acquiring {
   model::RequestId held_as() const {
     return is_conversion(wanted()) ? wanted().converts : wanted().request;
   }
+  model::LockSpec spec_for_members() const;
+  // How long a member that is not told keeps what it may have of it.
+  Micros lasts() const {
+    const bool in_line = stands_in_line_ && wanted().ttl < model::limits::queue_ttl;
+    return in_line ? model::limits::queue_ttl : wanted().ttl;
+  }
+  // Members that forgot the owner's other lease mint a fence for this one: a majority that knows it
+  // is worth waiting for.
+  bool enters_again() const {
+    return command().spec.kind == Kind::reentrant && quorum_->leases().knows(name(), wanted().owner);
+  }
   model::LockCommand for_members() const;
   Round::Rules rules() const;
   void stand_in_line();
-  void leave_line();
   void take_back(std::size_t member, const Ballot& ballot);
   void take_back(const Answers& answers);
   void take_back_everywhere();
@@ -71,13 +91,22 @@ class Acquiring {
   const LocalTime began_;
   const std::shared_ptr<Ear> ear_;
   const bool is_repeated_;  // of a lease that we have
-  bool stands_in_line_ = false;
+  bool is_first_question_ = false;  // of a waiter
+  bool stands_in_line_ = false;     // this question asks for a place
+  MemberSet may_be_at_;
+  const std::shared_ptr<std::atomic<Fate>> fate_ = std::make_shared<std::atomic<Fate>>(Fate::open);
 };
 
 // Whatever order was asked for: members know nothing of each other, so there is no common queue.
+model::LockSpec Acquiring::spec_for_members() const {
+  model::LockSpec spec = command().spec;
+  spec.order = Order::barging;
+  return spec;
+}
+
 model::LockCommand Acquiring::for_members() const {
   model::LockCommand out = command();
-  out.spec.order = Order::barging;
+  out.spec = spec_for_members();
   auto& verb = std::get<model::Acquire>(out.verb);
   verb.wait = false;
   verb.place = 0;
@@ -87,39 +116,46 @@ model::LockCommand Acquiring::for_members() const {
 }
 
 void Acquiring::stand_in_line() {
-  leave_line();
   stands_in_line_ = true;
+  quorum_->leave_line(*ear_, name(), wanted().owner);
   ear_->register_as(quorum_->members(), name(), wanted().owner, wanted().request, began_);
 }
 
-void Acquiring::leave_line() {
-  const auto request = ear_ ? ear_->unregister() : model::RequestId::any;
-  if (request == model::RequestId::any) return;
-  const bool only_unconfirmed = true;
-  for (std::size_t at = 0; at < quorum_->size(); ++at) {
-    quorum_->give_back(at, name(), {wanted().owner, request, only_unconfirmed},
-                       began_ + model::limits::queue_ttl);
-  }
-}
-
 // An answer that comes when everything was given back: the order of the two may have been lost.
+// While it is open nothing is given back, since the lease is to be on as many members as there are;
+// should it be lost after all, every member is told then.
 Round::Rules Acquiring::rules() const {
   Round::Rules rules{.ttl = wanted().ttl};
+  if (enters_again()) rules.until = Round::Until::agreed;
   if (is_conversion(wanted())) return rules;
-  rules.late = [weak = std::weak_ptr(quorum_), name = name(), owner = wanted().owner,
-                request = wanted().request, ttl = wanted().ttl](
-                   std::size_t member, const Ballot& ballot, const Result<Reply>& reply) {
+  rules.late = [weak = std::weak_ptr(quorum_), fate = fate_, ear = std::weak_ptr(ear_),
+                name = name(), owner = wanted().owner, request = wanted().request,
+                lasts = lasts()](std::size_t member, const Ballot& ballot,
+                                 const Result<Reply>& reply) {
     const auto quorum = weak.lock();
-    if (!quorum || !may_have_it(ballot, reply)) return;
-    if (quorum->leases().find(name, owner, request)) return;
-    quorum->give_back(member, name, {owner, request}, quorum->now() + ttl);
+    if (!quorum) return;
+    const auto* outcome = reply ? std::get_if<model::LockOutcome>(&reply->outcome) : nullptr;
+    const auto* queued = outcome ? std::get_if<model::Queued>(outcome) : nullptr;
+    const bool is_lost = fate->load() == Fate::lost;
+    if (is_lost && may_have_it(ballot, reply)) {
+      quorum->give_back(member, name, {owner, request}, quorum->now() + lasts);
+    }
+    if (!queued) return;
+    const auto waits = is_lost ? ear.lock() : nullptr;
+    if (waits) return waits->stands_in_line(member, request, queued->place);
+    constexpr bool only_unconfirmed = true;
+    quorum->give_back(member, name, {owner, request, only_unconfirmed},
+                      quorum->now() + model::limits::queue_ttl);
   };
   return rules;
 }
 
 Task<Answers> Acquiring::vote() {
   Round::Adapt adapt;
-  if (ear_ && !is_conversion(wanted()) && ear_->must_register(began_)) {
+  is_first_question_ = wanted().place == 0;
+  // A reader stands back for a writer that waits, unless it asks from its own place before it.
+  const bool every_time = command().spec.kind == Kind::read_write && wanted().permits != all_permits;
+  if (ear_ && !is_conversion(wanted()) && ear_->must_register(began_, every_time)) {
     stand_in_line();
     adapt = [ear = ear_](std::size_t member, model::LockCommand& each) {
       ear->adapt(member, std::get<model::Acquire>(each.verb));
@@ -130,6 +166,15 @@ Task<Answers> Acquiring::vote() {
                     .deadline = quorum_->deadline_for(wanted().ttl, request_.deadline),
                     .stop = request_.stop};
   return quorum_->ask(std::move(question), rules(), std::move(adapt));
+}
+
+void Acquiring::note_where(const Answers& answers) {
+  for (std::size_t at = 0; at < quorum_->size(); ++at) {
+    if (may_have_it(answers.ballots[at], answers.replies[at])) may_be_at_.set(at);
+    const auto* outcome = answers.outcome(at);
+    const auto* queued = outcome ? std::get_if<model::Queued>(outcome) : nullptr;
+    if (queued && ear_) ear_->stands_in_line(at, wanted().request, queued->place);
+  }
 }
 
 Agreement Acquiring::agreement_on(Fence fence) const {
@@ -155,14 +200,17 @@ Result<Reply> Acquiring::granted(Fence fence, LocalTime ends) {
                             name().str(),
                             std::chrono::ceil<std::chrono::milliseconds>(now - began_).count()));
   }
-  leave_line();
-  quorum_->leases().put(name(), wanted().owner, held_as(),
-                        {.spec = for_members().spec,
+  fate_->store(Fate::won);
+  if (ear_) quorum_->leave_line(*ear_, name(), wanted().owner);
+  quorum_->leases().put(name(), wanted().owner,
+                        {.request = held_as(),
+                         .spec = spec_for_members(),
                          .permits = wanted().permits,
                          .metadata = wanted().metadata,
                          .fence = fence,
                          .ttl = wanted().ttl,
-                         .valid_until = valid_until},
+                         .valid_until = valid_until,
+                         .may_be_at = may_be_at_},
                         now);
   return Reply{.outcome = model::LockOutcome(model::Granted{fence, usable})};
 }
@@ -171,7 +219,7 @@ void Acquiring::take_back(std::size_t member, const Ballot& ballot) {
   if (is_repeated_) return;
   if (!is_conversion(wanted())) {
     return quorum_->give_back(member, name(), {wanted().owner, wanted().request},
-                              quorum_->now() + wanted().ttl);
+                              quorum_->now() + lasts());
   }
   // Only an upgrade takes what others may want. With its fence the member can tell a late copy of
   // this from the next upgrade; where the fence is not known, the lease stays upgraded.
@@ -187,13 +235,14 @@ void Acquiring::take_back(std::size_t member, const Ballot& ballot) {
 }
 
 void Acquiring::take_back(const Answers& answers) {
+  fate_->store(Fate::lost);
   for (std::size_t at = 0; at < quorum_->size(); ++at) {
     if (may_have_it(answers.ballots[at], answers.replies[at])) take_back(at, answers.ballots[at]);
   }
 }
 
 void Acquiring::take_back_everywhere() {
-  leave_line();
+  fate_->store(Fate::lost);
   for (std::size_t at = 0; at < quorum_->size(); ++at) take_back(at, {});
 }
 
@@ -238,8 +287,10 @@ model::LockOutcome Acquiring::contended(const Answers& answers) {
   if (!has_rivals) ear_->met_no_rival();
   const LocalTime now = quorum_->now();
   const auto& options = quorum_->options();
+  // The second question follows at once, and stands in line.
   const Micros pause =
-      has_rivals ? ear_->stand_back(now, std::chrono::ceil<Micros>(now - began_),
+      is_first_question_ ? Micros::zero()
+      : has_rivals ? ear_->stand_back(now, std::chrono::ceil<Micros>(now - began_),
                                     options.retry_delay + options.retry_jitter,
                                     quorum_->runtime()->random())
                  : quorum_->next_delay();
@@ -248,12 +299,8 @@ model::LockOutcome Acquiring::contended(const Answers& answers) {
 }
 
 Result<Reply> Acquiring::lost(const Answers& answers) {
+  note_where(answers);
   take_back(answers);
-  for (std::size_t at = 0; stands_in_line_ && at < quorum_->size(); ++at) {
-    const auto* outcome = answers.outcome(at);
-    const auto* queued = outcome ? std::get_if<model::Queued>(outcome) : nullptr;
-    if (queued) ear_->learned_place(at, queued->place);
-  }
   if (request_.stop.stop_requested()) {
     return fail(Errc::cancelled, fmt::format("asking for '{}' was cancelled", name().str()));
   }
@@ -274,6 +321,7 @@ Task<Result<Reply>> acquire(QuorumPtr quorum, store::Request request) {
   auto voting = attempt.vote();
   const Answers answers = co_await std::move(voting);
   if (rule(answers.ballots) != Ruling::carried) co_return attempt.lost(answers);
+  attempt.note_where(answers);
   const auto agreed = quorum->options().fences ? agreed_fence(answers.ballots) : 0;
   if (agreed) co_return attempt.granted(*agreed, attempt.began() + lease_of(answers.ballots));
   const Fence fence = largest_fence(answers.ballots);

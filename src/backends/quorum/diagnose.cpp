@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What an operator should know about the members together.
+#include <holdfast/options.hpp>
+
 #include "backends/quorum/quorum.hpp"
 
 #include <fmt/format.h>
@@ -32,17 +34,18 @@ void judge(const Quorum& quorum, Found& found) {
                     size, size - majority_of(size), size - 1));
   }
   if (found.away > 0) {
-    found.sentences.push_back(
-        fmt::format("{} of {} members cannot be reached; {} must answer, so {} more may go",
-                    found.away, size, majority_of(size),
-                    std::max<std::ptrdiff_t>(0, static_cast<std::ptrdiff_t>(size - majority_of(size)) -
-                                                    static_cast<std::ptrdiff_t>(found.away))));
+    found.sentences.push_back(fmt::format(
+        "{} of {} members cannot be reached; {} must answer, so {} more may go", found.away, size,
+        majority_of(size),
+        std::max<std::ptrdiff_t>(0, static_cast<std::ptrdiff_t>(size - majority_of(size)) -
+                                        static_cast<std::ptrdiff_t>(found.away))));
   }
   const Micros spread = found.earliest ? *found.latest - *found.earliest : Micros::zero();
   constexpr Micros noticeable = 100ms;
   if (spread > noticeable) {
-    found.sentences.push_back(fmt::format("the members' clocks are {} ms apart",
-                                          std::chrono::ceil<std::chrono::milliseconds>(spread).count()));
+    found.sentences.push_back(
+        fmt::format("the members' clocks are {} ms apart",
+                    std::chrono::ceil<std::chrono::milliseconds>(spread).count()));
   }
   if (found.may_forget && quorum.options().grace == Micros::zero()) {
     const auto advised = std::chrono::ceil<std::chrono::seconds>(30s + spread);
@@ -54,24 +57,39 @@ void judge(const Quorum& quorum, Found& found) {
   }
 }
 
+// Of a name that nobody uses: a member that answers this is there.
+Task<Answers> look_around(QuorumPtr quorum, LocalTime deadline) {
+  Question question{.name = LockName::make("holdfast-doctor").value(),
+                    .command = model::LockCommand{.spec = {}, .verb = model::Inspect{}},
+                    .deadline = quorum->deadline_for(max_ttl, deadline)};
+  return quorum->ask(std::move(question), {.until = Round::Until::all});
+}
+
 }  // namespace
 
 Task<Result<std::vector<std::string>>> diagnose(QuorumPtr quorum, LocalTime deadline) {
   Found found;
-  for (const auto& member : quorum->members()) {
+  auto looking = look_around(quorum, deadline);
+  const Answers answers = co_await std::move(looking);
+  for (std::size_t at = 0; at < quorum->size(); ++at) {
+    const auto& member = quorum->members()[at];
+    if (!answers.replies[at]) {
+      ++found.away;
+      found.sentences.push_back(fmt::format("{}: {}", member->address, answers.ballots[at].reason));
+      continue;
+    }
     auto asking = member->store->diagnose(quorum->deadline_for(max_member_timeout, deadline));
     const Result<std::vector<std::string>> sentences = co_await std::move(asking);
     if (!sentences) {
-      ++found.away;
       found.sentences.push_back(fmt::format("{}: {}", member->address, sentences.error().message));
       continue;
     }
     for (const auto& each : *sentences) {
-      found.sentences.push_back(each.starts_with(member->address)
-                                    ? each
-                                    : fmt::format("{}: {}", member->address, each));
+      found.sentences.push_back(
+          each.starts_with(member->address) ? each : fmt::format("{}: {}", member->address, each));
     }
-    auto measuring = member->store->clock_offset(quorum->deadline_for(max_member_timeout, deadline));
+    auto measuring =
+        member->store->clock_offset(quorum->deadline_for(max_member_timeout, deadline));
     const Result<Micros> offset = co_await std::move(measuring);
     if (offset) note_clock(found, *offset);
     const auto standing = member->standing();

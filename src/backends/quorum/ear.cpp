@@ -47,16 +47,20 @@ void Ear::poke() {
   event_.notify();
 }
 
+// Not inside the call, which may be another waiter's way of giving something back: each would wake
+// the next on the same stack.
 void Ear::hint() {
   {
     const std::lock_guard lock(mutex_);
     is_hinted_ = true;
   }
-  event_.notify();
+  runtime_->post([self = shared_from_this()] { self->event_.notify(); });
 }
 
-bool Ear::must_register(LocalTime now) const {
+bool Ear::must_register(LocalTime now, bool every_time) {
   const std::lock_guard lock(mutex_);
+  if (!std::exchange(has_asked_, true)) return false;
+  if (every_time) return true;
   return request_ == model::RequestId::any || now >= registered_at_ + register_every;
 }
 
@@ -83,6 +87,7 @@ void Ear::register_as(const Members& members, const LockName& name, const OwnerI
     registered_at_ = now;
     ears_ = ears;
     places_.resize(members.size());
+    in_line_.assign(members.size(), false);
   }
   for (auto& ear : ears) {
     if (ear) runtime::spawn(forward(std::move(ear), weak_from_this()));
@@ -97,23 +102,29 @@ void Ear::adapt(std::size_t member, model::Acquire& acquire) const {
   acquire.place = places_[member];
 }
 
-void Ear::learned_place(std::size_t member, std::uint64_t place) {
+void Ear::stands_in_line(std::size_t member, model::RequestId request, std::uint64_t place) {
   const std::lock_guard lock(mutex_);
+  if (request != request_) return;
   places_[member] = place;
+  in_line_[member] = true;
 }
 
-model::RequestId Ear::unregister() {
+Ear::Place Ear::unregister() {
   Ears ears;
-  model::RequestId request{};
+  Place place;
   {
     const std::lock_guard lock(mutex_);
     ears.swap(ears_);
-    request = std::exchange(request_, model::RequestId::any);
+    place.request = std::exchange(request_, model::RequestId::any);
+    for (std::size_t at = 0; at < in_line_.size(); ++at) {
+      if (in_line_[at]) place.members.push_back(at);
+    }
+    in_line_.clear();
   }
   for (const auto& ear : ears) {
     if (ear) ear->poke();
   }
-  return request;
+  return place;
 }
 
 Micros Ear::stand_back(LocalTime now, Micros round, Micros most, std::uint64_t random) {

@@ -23,16 +23,21 @@ class Ear : public std::enable_shared_from_this<Ear> {
   void poke();
   void hint();
 
-  // Whether it is time to stand in line (again).
-  bool must_register(LocalTime now) const;
+  // Whether it is time to stand in line (again). Not at the first question: most of them are
+  // answered with the lock.
+  bool must_register(LocalTime now, bool every_time);
   // Listens at every member for what is said to this request from now on.
   void register_as(const Members& members, const LockName& name, const OwnerId& owner,
                    model::RequestId request, LocalTime now);
   // What the member's Acquire says besides.
   void adapt(std::size_t member, model::Acquire& acquire) const;
-  void learned_place(std::size_t member, std::uint64_t place);
-  // Stops listening. Answers the request under which it stands in line, if any.
-  model::RequestId unregister();
+  void stands_in_line(std::size_t member, model::RequestId request, std::uint64_t place);
+  // Stops listening. Answers under which request it stands in line, and where.
+  struct Place {
+    model::RequestId request{};
+    std::vector<std::size_t> members;
+  };
+  Place unregister();
 
   // Rivals took a part of the members each. Everybody stands back for a random time, during which
   // hints do not count, since each of them comes from a rival that stands back; answers how long.
@@ -51,12 +56,14 @@ class Ear : public std::enable_shared_from_this<Ear> {
   // All below is guarded by mutex_.
   bool is_poked_ = false;
   bool is_hinted_ = false;
+  bool has_asked_ = false;
   LocalTime quiet_until_ = LocalTime::min();
   unsigned rivalries_ = 0;
   model::RequestId request_{};
   LocalTime registered_at_{};
   Ears ears_;
   std::vector<std::uint64_t> places_;
+  std::vector<bool> in_line_;
 };
 
 }  // namespace holdfast::backends::quorum

@@ -5,35 +5,50 @@
 
 namespace holdfast::backends::quorum {
 
-void Leases::put(const LockName& name, const OwnerId& owner, model::RequestId request,
-                 KnownLease lease, LocalTime now) {
+void Leases::put(const LockName& name, const OwnerId& owner, KnownLease lease, LocalTime now) {
   const std::lock_guard lock(mutex_);
   if (leases_.size() >= sweep_at_) {
     std::erase_if(leases_, [now](const auto& entry) { return entry.second.valid_until < now; });
     sweep_at_ = std::max<std::size_t>(64, 2 * leases_.size());
   }
-  leases_.insert_or_assign(Key{request, owner.view(), name.str()}, std::move(lease));
+  auto where = key(name, owner, lease.request);
+  leases_.insert_or_assign(std::move(where), std::move(lease));
 }
 
 std::optional<KnownLease> Leases::find(const LockName& name, const OwnerId& owner,
                                        model::RequestId request) const {
   const std::lock_guard lock(mutex_);
-  const auto found = leases_.find(Key{request, owner.view(), name.str()});
-  if (found == leases_.end()) return std::nullopt;
-  return found->second;
+  const auto [first, last] = range(leases_, name, owner, request);
+  if (first == last || std::next(first) != last) return std::nullopt;
+  return first->second;
+}
+
+bool Leases::knows(const LockName& name, const OwnerId& owner) const {
+  const std::lock_guard lock(mutex_);
+  const auto [first, last] = range(leases_, name, owner, model::RequestId::any);
+  return first != last;
 }
 
 void Leases::extend(const LockName& name, const OwnerId& owner, model::RequestId request,
                     LocalTime valid_until) {
   const std::lock_guard lock(mutex_);
-  const auto found = leases_.find(Key{request, owner.view(), name.str()});
-  if (found == leases_.end()) return;
-  found->second.valid_until = std::max(found->second.valid_until, valid_until);
+  const auto [first, last] = range(leases_, name, owner, request);
+  for (auto entry = first; entry != last; ++entry) {
+    entry->second.valid_until = std::max(entry->second.valid_until, valid_until);
+  }
+}
+
+void Leases::is_also_at(const LockName& name, const OwnerId& owner, model::RequestId request,
+                        std::size_t member) {
+  const std::lock_guard lock(mutex_);
+  const auto found = leases_.find(key(name, owner, request));
+  if (found != leases_.end()) found->second.may_be_at.set(member);
 }
 
 void Leases::erase(const LockName& name, const OwnerId& owner, model::RequestId request) {
   const std::lock_guard lock(mutex_);
-  leases_.erase(Key{request, owner.view(), name.str()});
+  const auto [first, last] = range(leases_, name, owner, request);
+  leases_.erase(first, last);
 }
 
 }  // namespace holdfast::backends::quorum

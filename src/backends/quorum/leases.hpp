@@ -7,44 +7,68 @@
 #include "model/command.hpp"
 #include "runtime/clock.hpp"
 
+#include <bitset>
 #include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <tuple>
+#include <utility>
 
 namespace holdfast::backends::quorum {
 
 using runtime::LocalTime;
 
+// One bit for each member.
+using MemberSet = std::bitset<16>;
+
 struct KnownLease {
+  model::RequestId request{};
   model::LockSpec spec;
   std::uint32_t permits = all_permits;
   model::MetadataPtr metadata;
   Fence fence = 0;
   Micros ttl{};
   LocalTime valid_until{};
+  MemberSet may_be_at;  // surely not at the others
 };
 
 class Leases {
  public:
-  void put(const LockName& name, const OwnerId& owner, model::RequestId request, KnownLease lease,
-           LocalTime now);
+  void put(const LockName& name, const OwnerId& owner, KnownLease lease, LocalTime now);
+  // RequestId::any finds the only lease that the owner has here.
   std::optional<KnownLease> find(const LockName& name, const OwnerId& owner,
                                  model::RequestId request) const;
+  // Whether the owner has any lease here.
+  bool knows(const LockName& name, const OwnerId& owner) const;
   // Only if it is still there.
   void extend(const LockName& name, const OwnerId& owner, model::RequestId request,
               LocalTime valid_until);
+  void is_also_at(const LockName& name, const OwnerId& owner, model::RequestId request,
+                  std::size_t member);
+  // RequestId::any: all of the owner.
   void erase(const LockName& name, const OwnerId& owner, model::RequestId request);
 
  private:
-  // The request first: it is random, so that one comparison is mostly enough.
-  using Key = std::tuple<model::RequestId, std::string, std::string>;
+  using Key = std::tuple<std::string, std::string, model::RequestId>;
+  using Map = std::map<Key, KnownLease>;
+  static Key key(const LockName& name, const OwnerId& owner, model::RequestId request) {
+    return {name.str(), std::string(owner.view()), request};
+  }
+  // Those of the owner, or the one that is meant. With mutex_ held.
+  template <typename Leases>
+  static auto range(Leases& leases, const LockName& name, const OwnerId& owner,
+                    model::RequestId request) {
+    constexpr auto last = model::RequestId{UINT64_MAX};
+    const bool any = request == model::RequestId::any;
+    return std::pair(leases.lower_bound(key(name, owner, request)),
+                     leases.upper_bound(key(name, owner, any ? last : request)));
+  }
 
   mutable std::mutex mutex_;
-  std::map<Key, KnownLease> leases_;  // guarded by mutex_
-  std::size_t sweep_at_ = 64;         // guarded by mutex_
+  Map leases_;                 // guarded by mutex_
+  std::size_t sweep_at_ = 64;  // guarded by mutex_
 };
 
 }  // namespace holdfast::backends::quorum

@@ -99,7 +99,7 @@ LockView merge(const Quorum& quorum, const Answers& answers) {
     const Member& member = *quorum.members()[at];
     const auto* seen = seen_by(answers, at);
     merged.members.push_back(row(member, answers.ballots[at], seen));
-    auto reason = seen ? member.why_not_counted(quorum.now(), max_ttl, quorum.options().grace)
+    auto reason = seen ? member.why_not_counted(quorum.now(), default_ttl, quorum.options().grace)
                        : std::nullopt;
     if (reason) merged.members.back().reason = std::move(*reason);
     if (reason) merged.members.back().counts = false;
@@ -196,6 +196,8 @@ Task<Result<LockPage>> list(QuorumPtr quorum, store::ListRequest request) {
     store::ListRequest ask = request;
     ask.cursor = position->cursor;
     ask.limit = request.limit - static_cast<std::uint32_t>(page.locks.size());
+    // One that is silent must not take the time of all others.
+    ask.deadline = quorum->deadline_for(max_ttl, request.deadline);
     auto listing = quorum->members()[position->member]->store->list(std::move(ask));
     Result<LockPage> part = co_await std::move(listing);
     if (!part && part.error().code == Errc::bad_input) co_return std::unexpected(part.error());

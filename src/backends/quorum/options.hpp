@@ -33,8 +33,8 @@ inline constexpr std::uint32_t max_retries = 1000;
 inline constexpr Micros max_grace = std::chrono::days(1);
 inline constexpr std::size_t min_members = 3;
 inline constexpr std::size_t max_members = 15;
-// Of one store: given back in the background to members that did not answer. What is above it ends
-// with its ttl.
+// Of one member that does not answer: what it still has to be told. What is above it ends with its
+// ttl.
 inline constexpr std::size_t max_pending_give_backs = 4096;
 
 // Takes out of `options` what is the quorum's; the rest is for its members. Errors: bad_input,

@@ -3,9 +3,7 @@
 
 #include <holdfast/options.hpp>
 
-#include "runtime/backoff.hpp"
 #include "runtime/log.hpp"
-#include "runtime/spawn.hpp"
 
 #include <fmt/format.h>
 
@@ -13,16 +11,15 @@
 
 namespace holdfast::backends::quorum {
 
-namespace {
-
-constexpr runtime::Backoff between_give_backs{.first = 10ms, .cap = 1s};
-
-}  // namespace
-
 Quorum::Quorum(Members members, const Options& options, std::shared_ptr<runtime::Runtime> runtime)
     : members_(std::make_shared<const Members>(std::move(members))),
       options_(options),
-      runtime_(std::move(runtime)) {}
+      runtime_(std::move(runtime)) {
+  for (const auto& member : *members_) {
+    give_backs_.push_back(
+        std::make_shared<GiveBacks>(member->store, runtime_, options_.timeout));
+  }
+}
 
 LocalTime Quorum::deadline_for(Micros ttl, LocalTime at_most) const {
   const Micros patience = std::clamp<Micros>(ttl / 5, min_member_timeout, options_.timeout);
@@ -60,34 +57,15 @@ void Quorum::look_again() {
 
 void Quorum::give_back(std::size_t member, const LockName& name, const model::Release& what,
                        LocalTime until) {
-  runtime::spawn(keep_giving_back(shared_from_this(), {member, name, what, until}));
+  give_backs_[member]->add({name, what, until});
 }
 
-Task<bool> Quorum::keep_giving_back(QuorumPtr quorum, GiveBack job) {
-  runtime::Event nobody(quorum->runtime_);
-  store::Store& store = *(*quorum->members_)[job.member]->store;
-  bool is_counted = false;
-  bool heard = false;
-  for (unsigned failures = 0; quorum->now() < job.until; ++failures) {
-    model::LockCommand command{.spec = {}, .verb = job.what};
-    auto asking = store.apply({.name = job.name,
-                               .command = std::move(command),
-                               .deadline = quorum->deadline_for(max_ttl, job.until)});
-    const Result<Reply> reply = co_await std::move(asking);
-    heard = reply.has_value();
-    if (heard) break;
-    if (!is_counted && quorum->pending_give_backs_.fetch_add(1) >= max_pending_give_backs) {
-      quorum->pending_give_backs_.fetch_sub(1);
-      break;
-    }
-    is_counted = true;
-    const Micros delay =
-        runtime::next_delay(between_give_backs, failures, quorum->runtime_->random());
-    co_await nobody.wait_until(std::min<LocalTime>(quorum->now() + delay, job.until));
+void Quorum::leave_line(Ear& ear, const LockName& name, const OwnerId& owner) {
+  const auto [request, members] = ear.unregister();
+  constexpr bool only_unconfirmed = true;
+  for (const auto member : members) {
+    give_back(member, name, {owner, request, only_unconfirmed}, now() + model::limits::queue_ttl);
   }
-  if (is_counted) quorum->pending_give_backs_.fetch_sub(1);
-  if (!heard) quorum->dropped_give_backs_.fetch_add(1);
-  co_return heard;
 }
 
 std::shared_ptr<Ear> Quorum::add_ear() {

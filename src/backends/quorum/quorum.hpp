@@ -5,6 +5,7 @@
 #pragma once
 
 #include "backends/quorum/ear.hpp"
+#include "backends/quorum/give_backs.hpp"
 #include "backends/quorum/leases.hpp"
 #include "backends/quorum/options.hpp"
 #include "backends/quorum/round.hpp"
@@ -41,7 +42,9 @@ class Quorum : public std::enable_shared_from_this<Quorum> {
   // In the background, until the member has heard it or the lease has ended.
   void give_back(std::size_t member, const LockName& name, const model::Release& what,
                  LocalTime until);
-  std::uint64_t dropped_give_backs() const { return dropped_give_backs_.load(); }
+
+  // Its waiter has the lock, or wants it no more.
+  void leave_line(Ear& ear, const LockName& name, const OwnerId& owner);
 
   std::shared_ptr<Ear> add_ear();
   std::shared_ptr<Ear> find_ear(model::ProcessId process) const;
@@ -51,21 +54,12 @@ class Quorum : public std::enable_shared_from_this<Quorum> {
   void look_again();
 
  private:
-  struct GiveBack {
-    std::size_t member = 0;
-    LockName name;
-    model::Release what;
-    LocalTime until{};
-  };
-  static Task<bool> keep_giving_back(std::shared_ptr<Quorum> quorum, GiveBack job);
-
   const std::shared_ptr<const Members> members_;
   const Options options_;
   const std::shared_ptr<runtime::Runtime> runtime_;
   Leases leases_;
+  std::vector<std::shared_ptr<GiveBacks>> give_backs_;  // by member
   std::atomic<std::uint64_t> last_place_ = 0;
-  std::atomic<std::size_t> pending_give_backs_ = 0;
-  std::atomic<std::uint64_t> dropped_give_backs_ = 0;
 
   mutable std::mutex mutex_;
   std::map<model::ProcessId, std::weak_ptr<Ear>> ears_;  // guarded by mutex_

@@ -23,13 +23,7 @@ class QuorumListening final : public store::Listening {
 
   ~QuorumListening() override {
     quorum_->remove_ear(ear_->process());
-    const auto request = ear_->unregister();
-    if (request == model::RequestId::any) return;
-    const bool only_unconfirmed = true;
-    for (std::size_t at = 0; at < quorum_->size(); ++at) {
-      quorum_->give_back(at, name_, {owner_, request, only_unconfirmed},
-                         quorum_->now() + model::limits::queue_ttl);
-    }
+    quorum_->leave_line(*ear_, name_, owner_);
   }
 
   model::ProcessId process() const override { return ear_->process(); }

@@ -48,10 +48,12 @@ Task<Result<Reply>> release(QuorumPtr quorum, store::Request request) {
   quorum->leases().erase(name, what.owner, what.request);
   const LocalTime until =
       known ? known->valid_until + known->ttl / 50 + 10ms : quorum->now() + default_patience;
-  const auto tell_again = [weak = std::weak_ptr(quorum), name, what, until](
+  const MemberSet may_be_at = known ? known->may_be_at : MemberSet().set();
+  const auto tell_again = [weak = std::weak_ptr(quorum), name, what, until, may_be_at](
                               std::size_t member, const Ballot&, const Result<Reply>& reply) {
     const auto still_there = weak.lock();
-    if (!reply && still_there) still_there->give_back(member, name, what, until);
+    if (reply || !still_there || !may_be_at.test(member)) return;
+    still_there->give_back(member, name, what, until);
   };
   Question question{.name = name,
                     .command = command,

@@ -49,6 +49,7 @@ Task<bool> give_again(Repair repair) {
   const bool may_be_there = outcome ? std::holds_alternative<model::Granted>(*outcome)
                                     : reply.error().code == Errc::outcome_unknown;
   if (!may_be_there) co_return false;
+  repair.quorum->leases().is_also_at(repair.name, repair.owner, repair.request, repair.member);
   if (!repair.quorum->leases().find(repair.name, repair.owner, repair.request)) {
     // It was released meanwhile, and that may have been heard before this.
     repair.quorum->give_back(repair.member, repair.name, {repair.owner, repair.request},
@@ -69,8 +70,8 @@ void repair(const QuorumPtr& quorum, std::size_t member, const LockName& name,
   if (!outcome || !std::holds_alternative<model::NotHeld>(*outcome)) return;
   auto lease = quorum->leases().find(name, wanted.owner, wanted.request);
   if (!lease || quorum->now() >= lease->valid_until) return;
-  runtime::spawn(give_again(
-      {quorum, member, name, wanted.owner, wanted.request, std::move(*lease)}));
+  const auto request = lease->request;
+  runtime::spawn(give_again({quorum, member, name, wanted.owner, request, std::move(*lease)}));
 }
 
 const model::LockOutcome* who_says_no(const Quorum& quorum, const Answers& answers) {
@@ -99,7 +100,8 @@ class Renewing {
   Agreement agreement_on(Fence fence) const;
   Result<Reply> granted(Fence fence, const Answers& answers);
 
-  void forget() { quorum_->leases().erase(name(), wanted().owner, wanted().request); }
+  // A lease that is lost: what is left of it somewhere would only stand in the way of others.
+  void forget(const Answers& answers);
   const LockName& name() const { return request_.name; }
 
  private:
@@ -119,13 +121,21 @@ class Renewing {
 
 Task<Answers> Renewing::vote() const {
   model::LockCommand carries = command();
-  if (known_) std::get<model::Renew>(carries.verb).fence = known_->fence;
+  // Told again, for members that missed it. Not where an upgrade may be on its way: this would give
+  // the lease its old fence back, and the downgrade would be taken for a late copy.
+  const bool keeps_its_fence = known_ && known_->spec.kind != Kind::read_write;
+  if (keeps_its_fence && is_of_one_lease()) {
+    std::get<model::Renew>(carries.verb).fence = known_->fence;
+  }
   Question question{.name = name(),
                     .command = std::move(carries),
                     .deadline = quorum_->deadline_for(std::max(wanted().ttl, 5 * quorum_->options().timeout),
                                                       request_.deadline),
                     .stop = request_.stop};
   Round::Rules rules{.ttl = std::max(wanted().ttl, known_ ? known_->ttl : Micros::zero())};
+  // Those that were late when the lock was granted may have another fence: whoever does not know it
+  // hears all of them before it believes one.
+  if (!known_ && quorum_->options().fences) rules.until = Round::Until::all;
   if (known_) {
     rules.late = [weak = std::weak_ptr(quorum_), shown = is_shown_, name = name(),
                   verb = wanted()](std::size_t member, const Ballot&, const Result<Reply>& reply) {
@@ -155,6 +165,15 @@ Agreement Renewing::agreement_on(Fence fence) const {
           .deadline = request_.deadline};
 }
 
+void Renewing::forget(const Answers& answers) {
+  quorum_->leases().erase(name(), wanted().owner, wanted().request);
+  for (std::size_t at = 0; is_of_one_lease() && at < quorum_->size(); ++at) {
+    if (answers.ballots[at].verdict == Verdict::gone) continue;
+    quorum_->give_back(at, name(), {wanted().owner, wanted().request},
+                       quorum_->now() + wanted().ttl);
+  }
+}
+
 Result<Reply> Renewing::granted(Fence fence, const Answers& answers) {
   const Micros usable = quorum_->without_drift(lease_of(answers.ballots));
   const LocalTime valid_until = began_ + usable - usable / 100 - 2ms;
@@ -174,7 +193,7 @@ Task<Result<Reply>> renew(QuorumPtr quorum, store::Request request) {
   const Answers answers = co_await std::move(voting);
   if (rule(answers.ballots) != Ruling::carried) {
     if (const auto* no = who_says_no(*quorum, answers)) {
-      renewal.forget();
+      renewal.forget(answers);
       co_return Reply{.outcome = *no};
     }
     co_return quorum_not_reached(*quorum, renewal.name(), answers, "renewed");

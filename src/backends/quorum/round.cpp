@@ -11,8 +11,15 @@ namespace {
 
 using Verdict = Ballot::Verdict;
 
-Ballot from(const Error& error, bool is_late) {
-  Ballot ballot{.verdict = Verdict::refused, .reason = error.message};
+// The address stands in front of every verdict, so that a store need not repeat it.
+std::string without_peer(std::string_view reason, std::string_view address) {
+  const auto peer = address.substr(0, address.find('/'));
+  const bool repeats = reason.starts_with(peer) && reason.substr(peer.size()).starts_with(": ");
+  return std::string(repeats ? reason.substr(peer.size() + 2) : reason);
+}
+
+Ballot from(const Error& error, std::string_view address, bool is_late) {
+  Ballot ballot{.verdict = Verdict::refused, .reason = without_peer(error.message, address)};
   if (error.code == Errc::unavailable || error.code == Errc::cancelled) {
     ballot.verdict = Verdict::unreachable;
   } else if (error.code == Errc::outcome_unknown) {
@@ -69,6 +76,7 @@ Task<Answers> Round::run(std::shared_ptr<Round> round, Question question, Adapt 
     runtime::spawn(std::move(asking),
                    [round, at](Result<Reply>&& reply) { round->put(at, std::move(reply)); });
   }
+  round->all_are_asked();
   // Every store ends what it was asked by the deadline, so that this needs no timer of its own.
   co_await round->decided_.wait_until(LocalTime::max());
   const std::lock_guard lock(round->mutex_);
@@ -85,6 +93,17 @@ void Round::put(std::size_t member, Result<Reply> reply) {
   }
   answers_.ballots[member] = std::move(ballot);
   answers_.replies[member] = std::move(reply);
+  is_over_ = is_asked_ && is_decided();
+  const bool is_over = is_over_;
+  lock.unlock();
+  if (is_over) decided_.notify();
+}
+
+// Not over before: a store may answer while it is asked, and what the last ones say then is as good
+// as what the first ones said.
+void Round::all_are_asked() {
+  std::unique_lock lock(mutex_);
+  is_asked_ = true;
   is_over_ = is_decided();
   const bool is_over = is_over_;
   lock.unlock();
@@ -93,16 +112,18 @@ void Round::put(std::size_t member, Result<Reply> reply) {
 
 bool Round::is_decided() const {
   if (count(answers_.ballots, Verdict::pending) == 0) return true;
-  return rules_.until == Until::certain && rule(answers_.ballots) != Ruling::open;
+  if (rules_.until == Until::all || !is_settled(answers_.ballots)) return false;
+  const bool is_carried = rule(answers_.ballots) == Ruling::carried;
+  return rules_.until == Until::certain || !is_carried || agreed_fence(answers_.ballots);
 }
 
 // A member that may have forgotten something is asked like all others, and its no is a no.
 Ballot Round::judge(std::size_t member, const Result<Reply>& reply) const {
   const LocalTime now = runtime_->now();
-  if (!reply) return from(reply.error(), now >= slow_from_);
+  Member& asked = *(*members_)[member];
+  if (!reply) return from(reply.error(), asked.address, now >= slow_from_);
   const auto* outcome = std::get_if<model::LockOutcome>(&reply->outcome);
   Ballot ballot = outcome ? from(*outcome) : Ballot{.verdict = Verdict::yes};
-  Member& asked = *(*members_)[member];
   if (!asked.is_known() && asked.look_again() && rules_.learned) rules_.learned();
   if (ballot.verdict != Verdict::yes || rules_.ttl == Micros::zero()) return ballot;
   if (auto reason = asked.why_not_counted(now, rules_.ttl, rules_.grace)) {

@@ -33,7 +33,8 @@ struct Question {
 
 class Round : public std::enable_shared_from_this<Round> {
  public:
-  enum class Until : std::uint8_t { certain, all };
+  // agreed: certain, and with one fence of a majority, if there is one.
+  enum class Until : std::uint8_t { certain, agreed, all };
   struct Rules {
     Until until = Until::certain;
     Micros ttl{};    // of the lease that rests on it; 0: of no lease
@@ -44,7 +45,8 @@ class Round : public std::enable_shared_from_this<Round> {
     std::function<void()> learned{};
   };
 
-  Round(std::shared_ptr<const Members> members, std::shared_ptr<runtime::Runtime> runtime, Rules rules);
+  Round(std::shared_ptr<const Members> members, std::shared_ptr<runtime::Runtime> runtime,
+        Rules rules);
 
   // Changes the command of one member before it is sent.
   using Adapt = std::function<void(std::size_t member, model::LockCommand&)>;
@@ -52,6 +54,7 @@ class Round : public std::enable_shared_from_this<Round> {
 
  private:
   void put(std::size_t member, Result<Reply> reply);
+  void all_are_asked();
   Ballot judge(std::size_t member, const Result<Reply>& reply) const;
   bool is_decided() const;  // with mutex_ held
 
@@ -61,8 +64,9 @@ class Round : public std::enable_shared_from_this<Round> {
   LocalTime slow_from_{};
   runtime::Event decided_;
   std::mutex mutex_;
-  bool is_over_ = false;  // guarded by mutex_
-  Answers answers_;       // guarded by mutex_
+  bool is_asked_ = false;  // guarded by mutex_
+  bool is_over_ = false;   // guarded by mutex_
+  Answers answers_;        // guarded by mutex_
 };
 
 // "2 of 5 members granted it, and 3 are needed (a:1 granted, b:2 unreachable: connection refused)"

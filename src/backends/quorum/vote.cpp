@@ -39,6 +39,14 @@ bool is_contended(std::span<const Ballot> ballots) {
   return held > 0 && count(ballots, Verdict::yes) + held >= majority_of(ballots.size());
 }
 
+bool is_settled(std::span<const Ballot> ballots) {
+  const auto ruling = rule(ballots);
+  if (ruling != Ruling::lost || is_contended(ballots)) return ruling != Ruling::open;
+  const auto at_most = count(ballots, Verdict::yes) + count(ballots, Verdict::held) +
+                       count(ballots, Verdict::pending);
+  return at_most < majority_of(ballots.size());
+}
+
 Micros lease_of(std::span<const Ballot> ballots) {
   std::vector<Micros> leases;
   for (const Ballot& ballot : ballots) {
@@ -77,8 +85,10 @@ Micros until_contenders_end(std::span<const Ballot> ballots) {
   const auto needed = majority_of(ballots.size());
   const auto yes = count(ballots, Verdict::yes);
   if (in_the_way.empty() || yes >= needed) return Micros::zero();
-  // What was granted is given back and free again: as many more must end as are missing.
-  const auto missing = std::min(needed - yes, in_the_way.size());
+  // What was granted is given back and free again: as many more must end as are missing. Who was
+  // not waited for may be free: better to ask once too often than to sleep for too long.
+  const auto may_be_free = std::min(yes + count(ballots, Verdict::pending), needed - 1);
+  const auto missing = std::min(needed - may_be_free, in_the_way.size());
   const auto last_needed = in_the_way.begin() + static_cast<std::ptrdiff_t>(missing - 1);
   std::ranges::nth_element(in_the_way, last_needed);
   return *last_needed;

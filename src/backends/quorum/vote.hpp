@@ -48,6 +48,9 @@ std::size_t count(std::span<const Ballot> ballots, Ballot::Verdict verdict);
 // Of a vote that is lost: whether there would have been a majority, if nobody else had it.
 bool is_contended(std::span<const Ballot> ballots);
 
+// Nothing that may still come changes the answer: it is carried, or lost and known why.
+bool is_settled(std::span<const Ballot> ballots);
+
 // How long the lease of a carried vote lasts: until so many members have ended it that no majority
 // is left.
 Micros lease_of(std::span<const Ballot> ballots);

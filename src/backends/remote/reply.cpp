@@ -29,7 +29,9 @@ struct Writer {
     return {{"type", "busy"},
             {"retry_after_us", busy.retry_after.count()},
             {"holder_count", busy.holder_count},
-            {"holders", holders_json(busy.holders)}};
+            {"holders", holders_json(busy.holders)},
+            {"held_by_members", busy.held_by_members},
+            {"members", busy.members}};
   }
   json::object operator()(const model::Queued& queued) const {
     return {{"type", "queued"},
@@ -83,9 +85,10 @@ model::Outcome read_outcome(JsonReader& reader) {
   const auto type = reader.text("type");
   if (type == "granted") return LockOutcome{read_granted(reader)};
   if (type == "busy") {
-    return LockOutcome{model::Busy{reader.micros("retry_after_us"),
-                                   reader.small_number("holder_count"),
-                                   read_holders(reader, "holders")}};
+    return LockOutcome{
+        model::Busy{reader.micros("retry_after_us"), reader.small_number("holder_count"),
+                    read_holders(reader, "holders"), reader.small_number("held_by_members"),
+                    reader.small_number("members")}};
   }
   if (type == "queued") {
     return LockOutcome{model::Queued{reader.number("place"), reader.small_number("ahead"),

@@ -51,6 +51,34 @@ json::array waiters_json(const std::vector<WaiterView>& waiters) {
   return out;
 }
 
+MemberView read_member(JsonReader& reader) {
+  const auto state = text::parse_member_state(reader.text("state"));
+  if (!state) reader.refuse("state", "must be a known state of a member");
+  return {.address = reader.text("address"),
+          .state = state.value_or(MemberView::State::refused),
+          .counts = reader.flag("counts", true),
+          .fence = reader.number("fence"),
+          .party = reader.number("party"),
+          .holders = reader.small_number("holders"),
+          .remaining = reader.micros("remaining_us"),
+          .reason = reader.text("reason")};
+}
+
+json::array members_json(const std::vector<MemberView>& members) {
+  json::array out;
+  for (const auto& each : members) {
+    out.emplace_back(json::object{{"address", each.address},
+                                  {"state", to_string(each.state)},
+                                  {"counts", each.counts},
+                                  {"fence", digits(each.fence)},
+                                  {"party", digits(each.party)},
+                                  {"holders", each.holders},
+                                  {"remaining_us", each.remaining.count()},
+                                  {"reason", each.reason}});
+  }
+  return out;
+}
+
 }  // namespace
 
 json::value metadata_json(const Metadata* metadata) {
@@ -145,6 +173,7 @@ json::object lock_json(const LockView& lock) {
                    {"holders", holders_json(lock.holders)},
                    {"waiters", waiters_json(lock.waiters)}};
   write_kind(out, lock.kind, lock.order);
+  if (!lock.members.empty()) out["members"] = members_json(lock.members);
   return out;
 }
 
@@ -156,6 +185,8 @@ LockView read_lock(JsonReader& reader) {
                 .holders = read_holders(reader, "holders")};
   each_object(reader, "waiters",
               [&](JsonReader& each) { lock.waiters.push_back(read_waiter(each)); });
+  each_object(reader, "members",
+              [&](JsonReader& each) { lock.members.push_back(read_member(each)); });
   return lock;
 }
 

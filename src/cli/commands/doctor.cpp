@@ -3,7 +3,7 @@
 #include "cli/diagnosis.hpp"
 #include "cli/look/display.hpp"
 #include "cli/look/warnings.hpp"
-#include "text/url.hpp"
+#include "text/quorum_url.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -12,6 +12,7 @@
 #include <chrono>
 #include <iterator>
 #include <memory>
+#include <optional>
 
 namespace holdfast::cli {
 namespace {
@@ -64,6 +65,16 @@ void print(Console& console, const Checks& checks, std::string_view store) {
   }
 }
 
+bool is_unreachable(Errc code) {
+  return code == Errc::unavailable || code == Errc::quorum_not_reached;
+}
+
+std::optional<std::string> scheme_of(std::string_view url) {
+  if (text::is_quorum_url(url)) return "redlock";
+  auto parsed = text::parse_store_url(url);
+  return parsed ? std::optional(std::move(parsed->scheme)) : std::nullopt;
+}
+
 Result<int> doctor(Context& context, bool strict) {
   const WarningsAsDetails warnings(context.console);
   const auto settings = context.settings();
@@ -75,12 +86,12 @@ Result<int> doctor(Context& context, bool strict) {
   if (client) {
     checks.push_back(judge_reach(since(begin)));
     examine(*client, checks);
-  } else if (client.error().code == Errc::unavailable) {
+  } else if (is_unreachable(client.error().code)) {
     checks.push_back(failed("reach", client.error()));
   } else {
     return std::unexpected(std::move(client.error()));
   }
-  if (const auto parsed = text::parse_store_url(url)) checks.push_back(promise(parsed->scheme));
+  if (const auto scheme = scheme_of(url)) checks.push_back(promise(*scheme));
   print(context.console, checks, text::masked(url));
   return exit_of(checks, strict);
 }

@@ -7,7 +7,7 @@
 #include "server/log.hpp"
 #include "server/server.hpp"
 #include "text/duration.hpp"
-#include "text/url.hpp"
+#include "text/quorum_url.hpp"
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -139,7 +139,7 @@ Result<int> serve(Context& context, const Arguments& arguments) {
   if (auto good = apply(arguments, *options); !good)
     return std::unexpected(std::move(good.error()));
   const auto store = store_of(*settings, *options);
-  if (auto good = text::parse_store_url(store); !good) {
+  if (auto good = text::check_store_url(store); !good) {
     return std::unexpected(std::move(good.error()));
   }
   if (arguments.check) {

@@ -83,7 +83,9 @@ const Command status_command{
         "Shows the lock as the store sees it: its kind; every holder with program, host, pid, "
         "note, fence, how long it has held the lock and how much of the lease is left; and the "
         "queue, next in line first. A lock that nobody holds is free, whether or not it was ever "
-        "used: that is no error, and the exit code is 0.\n\n"
+        "used: that is no error, and the exit code is 0. On redlock:// it is shown as a majority "
+        "of "
+        "the members has it, with a row for each member.\n\n"
         "Times of day are those of this machine, for people to read. Owner tokens are never "
         "shown.",
     .examples = examples,

@@ -57,6 +57,24 @@ std::string on_host(const std::string& program, const std::string& host) {
   return host.empty() ? what : fmt::format("{} on {}", what, cleaned(host));
 }
 
+// Of a quorum: what each member says, so that one sees which of them a majority can do without.
+void put_members(std::vector<std::string>& lines, std::span<const MemberView> members) {
+  if (members.empty()) return;
+  lines.emplace_back("members");
+  Table table({{"ADDRESS"}, {"STATE"}, {"FENCE"}, {"LEFT", 0, true}, {"NOTE"}});
+  for (const auto& member : members) {
+    const bool is_held = member.state == MemberView::State::held;
+    const bool answered = is_held || member.state == MemberView::State::free;
+    const bool is_ignored = answered && !member.counts;
+    std::string state(to_string(member.state));
+    std::ranges::replace(state, '_', ' ');
+    table.add({cleaned(member.address), state, is_held ? std::to_string(member.fence) : "",
+               is_held ? readable(member.remaining) : "",
+               fmt::format("{}{}", is_ignored ? "not counted: " : "", cleaned(member.reason))});
+  }
+  for (const auto& line : table.lines()) lines.push_back(fmt::format("{}{}", indent, line));
+}
+
 }  // namespace
 
 std::string who(const std::shared_ptr<const Metadata>& metadata) {
@@ -115,6 +133,7 @@ std::vector<std::string> status_lines(const LockView& lock, text::WallTime now) 
                                 who_exactly(waiter.metadata), share(lock.kind, waiter.permits),
                                 readable(waiter.waiting_for), note.empty() ? "" : ": " + note));
   }
+  put_members(lines, lock.members);
   return lines;
 }
 

@@ -80,7 +80,8 @@ std::string say_for_whom(const Client& client, const std::vector<std::string>& n
 
 // What a wait may outlast: a crowd of others, or a store that is away for a moment.
 bool may_pass(Errc code) {
-  return code == Errc::busy || code == Errc::unavailable || code == Errc::outcome_unknown;
+  return code == Errc::busy || code == Errc::unavailable || code == Errc::outcome_unknown ||
+         code == Errc::quorum_not_reached;
 }
 
 // A lock that lives in one process protects nothing from another one.
@@ -88,7 +89,7 @@ Result<void> refuse_private(std::string_view url) {
   if (!url.starts_with("memory:")) return {};
   return fail(Errc::unsupported,
               "the store memory: lives inside one process, so nobody else would see this lock; use "
-              "file: or redis://");
+              "file:, redis:// or redlock://");
 }
 
 Leases wait_attended(const Client& client, const Wanted& wanted, const Console& console,

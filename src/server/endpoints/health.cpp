@@ -2,7 +2,6 @@
 //
 // GET /health: for the guide's clients, for load balancers, and with a token for people.
 #include "server/auth/bearer.hpp"
-#include "server/endpoints/patterns/members.hpp"
 #include "server/endpoints/patterns/pattern.hpp"
 #include "server/http/answer.hpp"
 #include "server/http/call.hpp"
@@ -51,8 +50,7 @@ Response encode(Services& services, bool all, const StoreProbe::Health& health) 
   if (all) {
     body["implementations"] = implementations();
     body["store"] = store_json(services.core().store(), health);
-    body["redlock"] = {{"demo", services.members->is_demo()},
-                       {"members", services.members->size()}};
+    body["redlock"] = {{"demo", services.voters.is_demo}, {"members", services.voters.count}};
     body["version"] = HOLDFAST_VERSION;
     body["draining"] = is_draining;
   }

@@ -97,6 +97,7 @@ Task<TakeResult> take_at_once(std::shared_ptr<Core> core, client::Wanted wanted,
     Result<Reply> reply = co_await std::move(asking);
     TakeResult result = judge(wanted, {began, before_send}, std::move(reply));
     if (may_be_in_store(result)) give_back(core, wanted);
+    if (result) result->attempts = retries + 1;
     if (result || retries == retry.times || !may_pass(result.error().error.code)) co_return result;
     auto pausing = pause(core, client::delay_between_tries(retry, core->runtime().random()), stop);
     const bool goes_on = co_await std::move(pausing);

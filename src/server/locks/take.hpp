@@ -17,11 +17,12 @@ namespace holdfast::server {
 using client::Core;
 
 struct Taken {
-  model::RequestId request{};       // under which it is held
+  model::RequestId request{};  // under which it is held
   Fence fence = 0;
   Micros remaining{};               // told by the store's last answer
   Micros waited{};                  // from the call to the question that was answered so
   client::LocalTime valid_until{};  // counted from before that question was sent
+  std::uint32_t attempts = 1;       // questions, where the store wants several
 };
 
 struct NotTaken {
@@ -32,8 +33,8 @@ struct NotTaken {
 
 using TakeResult = std::expected<Taken, NotTaken>;
 
-// One question, for a caller who does not want to wait; wanted.wait is zero. Where the store says so
-// (Capabilities::retry) it is asked again, unless `stop` fires.
+// One question, for a caller who does not want to wait; wanted.wait is zero. Where the store says
+// so (Capabilities::retry) it is asked again, unless `stop` fires.
 Task<TakeResult> take_at_once(std::shared_ptr<Core> core, client::Wanted wanted,
                               std::stop_token stop = {});
 // The same on a store whose answers come at once (Capabilities::immediate): nothing suspends.

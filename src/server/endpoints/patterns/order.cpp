@@ -112,7 +112,7 @@ Entry entry_from(Fields& fields, const Pattern& pattern) {
 
 Result<PatternOrder> parse_order(const Call& call, const Pattern& pattern) {
   auto& services = call.services;
-  auto& core = services.core();
+  auto& core = pattern.is_a_vote ? *services.voters.core : services.core();
   const auto& resource = call.parameters[1];
   auto name = LockName::make(pattern.lock_name(resource));
   if (!name) return std::unexpected(std::move(name.error()));
@@ -128,7 +128,7 @@ Result<PatternOrder> parse_order(const Call& call, const Pattern& pattern) {
   if (auto good = fields.done(); !good) return std::unexpected(std::move(good.error()));
   auto owner = entry.owner ? OwnerId::make(*entry.owner) : Result<OwnerId>(core.fresh_owner());
   if (!owner) return std::unexpected(std::move(owner.error()));
-  if (auto good = core.store().supports(pattern.spec()); !good && !pattern.is_a_vote) {
+  if (auto good = core.store().supports(pattern.spec()); !good) {
     return std::unexpected(std::move(good.error()));
   }
   return PatternOrder{

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The pattern that needs several stores: the lock is held where a majority of them grants it. A
-// small vote for one kind of lock, without renewal; the store `redlock://` replaces it.
+// The pattern that needs several stores: the lock is held where a majority of them grants it.
 #pragma once
 
 #include "server/endpoints/patterns/single.hpp"

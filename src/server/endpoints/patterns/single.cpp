@@ -86,7 +86,7 @@ Task<Response> run_single(Job job) {
       co_await std::move(releasing);
       co_return refuse(job, taken.error());
     }
-    leases.push_back(*taken);
+    leases.push_back(taken->lease);
   }
   job.place.reset();
   const Fence fence = leases.front()->fence();

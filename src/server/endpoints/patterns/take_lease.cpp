@@ -11,7 +11,6 @@
 namespace holdfast::server::patterns {
 
 using client::HeldLease;
-using runtime::LocalTime;
 
 namespace {
 
@@ -28,15 +27,14 @@ LeasePtr start_lease(const LeaseWanted& order, const client::Won& won) {
 }
 
 Task<Taking> try_once(LeaseWanted order) {
-  const LocalTime before = order.core->runtime().now();
-  auto taking = take_at_once(order.core, order.wanted);
+  auto taking = take_at_once(order.core, order.wanted, order.stop);
   const TakeResult taken = co_await std::move(taking);
   if (!taken) co_return std::unexpected(taken.error());
-  const LocalTime until = client::valid_until(before, taken->remaining);
-  if (until > order.core->runtime().now()) {
-    const client::Won won{taken->request, taken->fence, until, std::nullopt, nullptr};
-    co_return start_lease(order, won);
+  if (taken->valid_until > order.core->runtime().now()) {
+    const client::Won won{taken->request, taken->fence, taken->valid_until, std::nullopt, nullptr};
+    co_return Held{start_lease(order, won), taken->attempts};
   }
+  order.wanted.request = taken->request;
   give_back(order.core, order.wanted);
   NotTaken late{Error{Errc::timed_out, "the store's answer took longer than the lease"}};
   co_return std::unexpected(std::move(late));
@@ -78,11 +76,11 @@ Task<Taking> wait_for_it(LeaseWanted order) {
     co_return std::unexpected(std::move(why));
   }
   LeasePtr lease = start_lease(order, *won);
-  if (!won->claim) co_return lease;
+  if (!won->claim) co_return Held{lease};
   // Handed over: a short claim, and the work should know how much time it really has.
   auto extending = lease->extend(order.wanted.ttl);
   const Result<void> extended = co_await std::move(extending);
-  if (extended) co_return lease;
+  if (extended) co_return Held{lease};
   lease->abandon();
   NotTaken why{extended.error()};
   co_return std::unexpected(std::move(why));

@@ -14,7 +14,12 @@
 namespace holdfast::server::patterns {
 
 using LeasePtr = std::shared_ptr<client::HeldLease>;
-using Taking = std::expected<LeasePtr, NotTaken>;
+struct Held {
+  LeasePtr lease;
+  std::uint32_t attempts = 1;  // more than one where the store says so
+};
+
+using Taking = std::expected<Held, NotTaken>;
 
 struct LeaseWanted {
   std::shared_ptr<Core> core;

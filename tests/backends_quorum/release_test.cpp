@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "quorum_fixture.hpp"
+
+namespace holdfast::test {
+namespace {
+
+using testing::Each;
+
+class QuorumRelease : public QuorumTest {
+ public:
+  // What a release is answered, where of five members so many have the lease, have lost it, belong
+  // to another, and cannot be reached.
+  struct Case {
+    std::size_t have;
+    std::size_t lost;
+    std::size_t others;
+    std::size_t away;
+    std::string_view answer;
+  };
+  std::string answer(const Case& each) {
+    std::size_t at = 0;
+    for (; at < each.have; ++at) take_at({at}, {.owner = "anna"});
+    at += each.lost;
+    for (; at < each.have + each.lost + each.others; ++at) take_at({at}, {.owner = "ben"});
+    for (; at < 5; ++at) script({at}, Verb::release, Fault::refuse(), 1);
+    auto releasing = start_release("anna");
+    const auto& reply = releasing.result();
+    if (!reply) return std::string(to_string(reply.error().code));
+    return std::string(kind_of(std::get<model::LockOutcome>(reply->outcome)));
+  }
+};
+
+TEST_F(QuorumRelease, is_answered_as_the_majority_says) {
+  const Case table[] = {{5, 0, 0, 0, "Released"},        {3, 2, 0, 0, "Released"},
+                        {3, 0, 0, 2, "Released"},        {3, 0, 2, 0, "Released"},
+                        {2, 3, 0, 0, "NotHeld"},         {0, 5, 0, 0, "NotHeld"},
+                        {0, 3, 0, 2, "NotHeld"},         {0, 2, 3, 0, "NotOwner"},
+                        {0, 0, 5, 0, "NotOwner"},        {2, 0, 0, 3, "outcome_unknown"},
+                        {2, 2, 0, 1, "outcome_unknown"}, {0, 0, 0, 5, "quorum_not_reached"}};
+  for (const auto& each : table) {
+    members.clear();
+    known.clear();
+    open(5);
+    EXPECT_EQ(answer(each), each.answer)
+        << each.have << " have it, " << each.lost << " lost it, " << each.others
+        << " belong to another, " << each.away << " are away";
+  }
+}
+
+TEST_F(QuorumRelease, is_answered_as_soon_as_it_is_certain) {
+  open(5);
+  granted(acquire({.owner = "anna"}));
+  script({3, 4}, Verb::release, Fault::lose_request());
+  const auto released = must_be<model::Released>(release("anna"));
+  EXPECT_TRUE(released.lease);
+}
+
+TEST_F(QuorumRelease, is_told_again_to_those_who_did_not_hear_it) {
+  open(5);
+  granted(acquire({.owner = "anna"}));
+  script({3}, Verb::release, Fault::lose_request(), 2);
+  script({4}, Verb::release, Fault::refuse(), 2);
+  must_be<model::Released>(release("anna"));
+  advance(2s);
+  EXPECT_THAT(holders(), Each(0U));
+}
+
+TEST_F(QuorumRelease, that_failed_is_told_again_all_the_same) {
+  open(5);
+  granted(acquire({.owner = "anna"}));
+  script({0, 1, 2, 3, 4}, Verb::release, Fault::refuse(), 1);
+  auto releasing = start_release("anna");
+  EXPECT_EQ(error_of(releasing.result()), Errc::quorum_not_reached);
+  advance(1s);
+  EXPECT_THAT(holders(), Each(0U));
+}
+
+TEST_F(QuorumRelease, of_everything_that_an_owner_has) {
+  open(3);
+  spec = model::LockSpec::reentrant();
+  granted(acquire({.owner = "anna", .request = 1}));
+  granted(acquire({.owner = "anna", .request = 2}));
+  must_be<model::Released>(release("anna", 0));
+  EXPECT_THAT(holders(), Each(0U));
+}
+
+TEST_F(QuorumRelease, by_force_ends_it_everywhere_and_counts_once) {
+  open(5);
+  granted(acquire({.owner = "anna"}));
+  const auto forced = must_be<model::Forced>(apply({spec, model::ForceRelease{}}));
+  EXPECT_EQ(forced.count, 1U);
+  EXPECT_THAT(holders(), Each(0U));
+  must_be<model::NotHeld>(renew("anna"));
+  must_be<model::NotHeld>(apply({spec, model::ForceRelease{}}));
+}
+
+TEST_F(QuorumRelease, by_force_leaves_later_holders_alone) {
+  open(5);
+  const auto fence = granted(acquire({.owner = "anna"})).fence;
+  must_be<model::NotOwner>(apply({spec, model::ForceRelease{fence - 1}}));
+  EXPECT_THAT(holders(), Each(1U));
+  EXPECT_EQ(must_be<model::Forced>(apply({spec, model::ForceRelease{fence}})).count, 1U);
+}
+
+TEST_F(QuorumRelease, by_force_needs_a_majority_that_hears_it) {
+  open(5);
+  granted(acquire({.owner = "anna"}));
+  script({0, 1, 2}, Verb::force_release, Fault::refuse());
+  EXPECT_EQ(error_of(send({spec, model::ForceRelease{}})), Errc::quorum_not_reached);
+}
+
+TEST_F(QuorumRelease, by_force_needs_a_majority_that_knows_its_fence) {
+  open(5);
+  granted(acquire({.owner = "anna"}));
+  script({0, 1, 2}, Verb::renew, Fault::refuse());
+  EXPECT_EQ(error_of(send({spec, model::ForceRelease{}})), Errc::quorum_not_reached);
+}
+
+class QuorumGuard : public QuorumTest {
+ public:
+  Result<model::GuardOutcome> check(Fence fence) {
+    store::Request request{.name = LockName::make("warehouse").value(),
+                           .command = model::GuardCommand{.fence = fence},
+                           .deadline = now() + 10s};
+    Asking asking(store->apply(std::move(request)));
+    runtime->run();
+    auto& reply = asking.result();
+    if (!reply) return std::unexpected(reply.error());
+    return std::get<model::GuardOutcome>(reply->outcome);
+  }
+};
+
+TEST_F(QuorumGuard, refuses_what_one_of_the_majority_knows_to_be_old) {
+  open(5);
+  script({3, 4}, Verb::check_fence, Fault::refuse(), 1);
+  EXPECT_TRUE(value_of(check(100)).accepted);
+  script({0, 1}, Verb::check_fence, Fault::refuse(), 2);
+  const auto old = value_of(check(99));
+  EXPECT_FALSE(old.accepted);
+  EXPECT_EQ(old.newest, 100U);
+  EXPECT_TRUE(value_of(check(101)).accepted);
+  EXPECT_FALSE(value_of(check(100)).accepted);
+}
+
+TEST_F(QuorumGuard, accepts_nothing_without_a_majority) {
+  open(5);
+  script({0, 1, 2}, Verb::check_fence, Fault::refuse());
+  EXPECT_EQ(error_of(check(100)), Errc::quorum_not_reached);
+}
+
+}  // namespace
+}  // namespace holdfast::test

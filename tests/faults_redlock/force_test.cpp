@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// An operator takes the lock away from its holder.
+#include "faults_redlock/redlock_fixture.hpp"
+
+#include <thread>
+
+namespace holdfast::faults {
+namespace {
+
+class Forced : public RedlockTest {
+ protected:
+  const Client holder = open_all();
+  const Client operator_ = open_all();
+
+  static testing::AssertionResult is_ended(const Result<std::uint32_t>& leases) {
+    if (!leases) return is_ok(leases);
+    return *leases == 1 ? testing::AssertionSuccess()
+                        : testing::AssertionFailure() << *leases << " leases ended";
+  }
+};
+
+TEST_F(Forced, release_is_not_undone_by_repair) {
+  constexpr Micros ttl = 600ms;
+  auto lease = holder.mutex("orders").acquire({.ttl = ttl, .wait = 5s});
+  ASSERT_TRUE(is_ok(lease));
+  EXPECT_TRUE(is_ended(operator_.force_release("orders", "it hangs")));
+  const Stopwatch watch;
+  EXPECT_TRUE(eventually([&] { return lease->lost().stop_requested(); }));
+  EXPECT_LT(watch.time(), ttl + 1s);
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_EQ(fences("orders"), std::vector<Fence>(5, 0));
+    std::this_thread::sleep_for(30ms);
+  }
+  auto next = operator_.mutex("orders").acquire({.wait = 5s});
+  ASSERT_TRUE(is_ok(next));
+  EXPECT_GT(next->fence(), lease->fence());
+}
+
+TEST_F(Forced, release_of_many_leases_never_gives_one_back) {
+  for (int i = 0; i < 15; ++i) {
+    // Renewed as often as it can be, so that renewals and the operator meet.
+    auto lease = holder.mutex("orders").acquire({.ttl = 300ms, .wait = 5s, .renew_every = 20ms});
+    ASSERT_TRUE(is_ok(lease));
+    std::this_thread::sleep_for(std::chrono::milliseconds(3 * i));
+    EXPECT_TRUE(is_ended(operator_.force_release("orders", "it hangs")));
+    auto next = operator_.mutex("orders").acquire({.ttl = 5s, .wait = 10s});
+    ASSERT_TRUE(is_ok(next));
+    EXPECT_GT(next->fence(), lease->fence());
+    EXPECT_TRUE(eventually([&] { return lease->lost().stop_requested(); }));
+    EXPECT_TRUE(next->valid());
+    EXPECT_TRUE(is_released(next->release()));
+  }
+  EXPECT_EQ(left_behind(), "");
+}
+
+TEST_F(Forced, release_works_with_members_away) {
+  auto lease = holder.mutex("orders").acquire({.ttl = 600ms, .wait = 5s});
+  ASSERT_TRUE(is_ok(lease));
+  kill({0});
+  stop({1});
+  EXPECT_TRUE(is_ended(operator_.force_release("orders", "it hangs")));
+  EXPECT_TRUE(eventually([&] { return lease->lost().stop_requested(); }));
+  auto next = operator_.mutex("orders").acquire({.ttl = 5s, .wait = 5s});
+  ASSERT_TRUE(is_ok(next));
+  EXPECT_GT(next->fence(), lease->fence());
+  cont();
+  std::this_thread::sleep_for(1s);
+  EXPECT_TRUE(next->valid());
+  EXPECT_TRUE(is_released(next->release()));
+  EXPECT_EQ(left_behind(), "");
+}
+
+TEST_F(Forced, release_of_what_nobody_holds_says_so) {
+  EXPECT_EQ(code_of(operator_.force_release("orders", "it hangs")), "not_held");
+}
+
+}  // namespace
+}  // namespace holdfast::faults

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Members that were started a short time ago, for clients that never knew them before.
+#include "faults_redlock/redlock_fixture.hpp"
+
+namespace holdfast::faults {
+namespace {
+
+class Grace : public RedlockTest {
+ protected:
+  Grace() : RedlockTest(3) {}
+};
+
+TEST_F(Grace, takes_the_vote_of_young_members_and_says_so) {
+  const auto lease = open_all("retries=0&grace=1h").mutex("orders").try_acquire();
+  ASSERT_EQ(code_of(lease), "quorum_not_reached");
+  const auto message = message_of(lease);
+  std::size_t refusals = 0;
+  for (std::size_t at = 0; at < size(); ++at) {
+    const auto young = address(at) + " refused (was started a short time ago; counts in 3";
+    if (message.contains(young)) ++refusals;
+    EXPECT_FALSE(message.contains(address(at) + " granted")) << message;
+  }
+  // With the second of the three the vote is lost.
+  EXPECT_GE(refusals, 2U) << message;
+  EXPECT_EQ(left_behind(), "");
+}
+
+TEST_F(Grace, is_over_in_time) {
+  const Stopwatch watch;
+  auto lease = open_all("grace=3s").mutex("orders").acquire({.wait = 20s});
+  ASSERT_TRUE(is_ok(lease));
+  EXPECT_GE(watch.time(), 1s) << "the servers were just started";
+  EXPECT_LT(watch.time(), 8s);
+}
+
+class GraceWithMemory : public RedlockTest {
+ protected:
+  GraceWithMemory() : RedlockTest(3, {"--appendonly", "yes", "--appendfsync", "always"}) {}
+};
+
+TEST_F(GraceWithMemory, counts_members_at_once) {
+  const auto client = open_all("retries=0&grace=1h");
+  auto lease = client.mutex("orders").acquire({.wait = 5s});
+  ASSERT_TRUE(is_ok(lease));
+  EXPECT_TRUE(is_released(lease->release()));
+}
+
+TEST_F(GraceWithMemory, keeps_a_lease_over_a_restart_of_all_members) {
+  const auto client = open_all();
+  auto lease = client.mutex("orders").acquire({.ttl = 30s, .wait = 5s});
+  ASSERT_TRUE(is_ok(lease));
+  ASSERT_TRUE(
+      eventually([&] { return fences("orders") == std::vector<Fence>(3, lease->fence()); }));
+  for (std::size_t at = 0; at < size(); ++at) server(at).restart();
+  EXPECT_EQ(fences("orders"), std::vector<Fence>(3, lease->fence()));
+  EXPECT_EQ(code_of(open_all("retries=0").mutex("orders").try_acquire()), "busy");
+  EXPECT_TRUE(lease->valid());
+  ASSERT_TRUE(eventually([&] { return client.inspect("orders").has_value(); }));
+  EXPECT_TRUE(is_released(lease->release()));
+  EXPECT_EQ(left_behind(), "");
+}
+
+}  // namespace
+}  // namespace holdfast::faults

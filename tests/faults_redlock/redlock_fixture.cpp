@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "faults_redlock/redlock_fixture.hpp"
+
+#include "faults_redis/faults_fixture.hpp"
+
+#include <fmt/format.h>
+
+#include <stdexcept>
+#include <thread>
+
+namespace holdfast::faults {
+
+bool eventually(const std::function<bool()>& condition, Micros patience) {
+  const auto until = SteadyClock::now() + patience;
+  while (!condition()) {
+    if (SteadyClock::now() > until) return false;
+    std::this_thread::sleep_for(5ms);
+  }
+  return true;
+}
+
+Client must_open(const std::string& url) {
+  auto client = open(url);
+  if (!client) throw std::runtime_error(client.error().message);
+  return std::move(*client);
+}
+
+std::string address_of(std::uint16_t port) { return fmt::format("127.0.0.1:{}", port); }
+
+std::string redlock_url(const std::vector<std::uint16_t>& ports, const std::string& options) {
+  std::string members;
+  for (const auto port : ports) {
+    if (!members.empty()) members += ',';
+    members += address_of(port);
+  }
+  return fmt::format("redlock://{}{}{}", members, options.empty() ? "" : "?", options);
+}
+
+RedlockTest::RedlockTest(std::size_t size, std::vector<std::string> arguments) {
+  for (std::size_t at = 0; at < size; ++at) {
+    servers_.push_back(std::make_unique<test::RedisServer>(arguments));
+  }
+}
+
+std::vector<std::uint16_t> RedlockTest::ports() const {
+  std::vector<std::uint16_t> all;
+  for (const auto& each : servers_) all.push_back(each->port());
+  return all;
+}
+
+void RedlockTest::kill(std::initializer_list<std::size_t> which) {
+  for (const auto at : which) server(at).kill();
+}
+
+void RedlockTest::stop(std::initializer_list<std::size_t> which) {
+  for (const auto at : which) server(at).stop();
+}
+
+void RedlockTest::cont() {
+  for (const auto& each : servers_) each->cont();
+}
+
+Fence RedlockTest::fence_at(std::size_t at, const std::string& name) {
+  if (server(at).pid() == 0) return 0;
+  const auto seen = must_open(server(at).url()).inspect(name);
+  if (!seen) throw std::runtime_error(seen.error().message);
+  return seen->holders.empty() ? 0 : seen->holders.front().fence;
+}
+
+std::vector<Fence> RedlockTest::fences(const std::string& name) {
+  std::vector<Fence> all;
+  for (std::size_t at = 0; at < size(); ++at) all.push_back(fence_at(at, name));
+  return all;
+}
+
+std::string RedlockTest::left_behind(Micros patience) {
+  std::string all;
+  const auto until = SteadyClock::now() + patience;
+  for (std::size_t at = 0; at < size(); ++at) {
+    if (server(at).pid() == 0) continue;
+    const auto left = std::chrono::duration_cast<Micros>(until - SteadyClock::now());
+    const std::string found = faults::left_behind(server(at), std::max(left, Micros(0)));
+    if (!found.empty()) all += fmt::format("{}: {}", address(at), found);
+  }
+  return all;
+}
+
+}  // namespace holdfast::faults

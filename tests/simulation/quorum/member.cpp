@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "simulation/quorum/member.hpp"
+
+#include "model/admission.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace holdfast::simulation::quorum {
+
+namespace {
+
+using model::StoreTime;
+
+// November 2026.
+constexpr Time epoch = 1'794'000'000 * second;
+
+class Inside final : public model::World {
+ public:
+  Inside(StoreTime now, std::uint64_t wall_us, model::FenceCounter& fences,
+         const Member::Hears& hears)
+      : World(now, wall_us, fences), hears_(hears) {}
+  bool reachable(model::ProcessId process) override { return hears_(process); }
+
+ private:
+  const Member::Hears& hears_;
+};
+
+}  // namespace
+
+Member::Member(const Time& now, const Plan& plan, std::size_t number, Hears hears)
+    : now_(now),
+      plan_(plan),
+      off_(plan.clocks[number]),
+      hears_(std::move(hears)),
+      up_at_(-3600 * second),
+      fences_(std::make_unique<model::FenceCounter>()),
+      locks_(plan.names.size()) {}
+
+StoreTime Member::clock() const {
+  const Time passed = now_ + now_ / 1'000'000 * off_.rate_ppm;
+  return StoreTime(Micros((epoch + off_.ahead + stepped_ + passed) / 1000));
+}
+
+Result<store::Reply> Member::apply(const store::Request& request) {
+  messages.clear();
+  const auto& command = std::get<model::LockCommand>(request.command);
+  if (auto allowed = model::admissible(command); !allowed) {
+    return std::unexpected(std::move(allowed.error()));
+  }
+  const auto lock = std::ranges::find(plan_.names, request.name) - plan_.names.begin();
+  const StoreTime at = clock();
+  Inside inside(at, static_cast<std::uint64_t>(at.time_since_epoch().count()), *fences_, hears_);
+  auto outcome = model::step(locks_[static_cast<std::size_t>(lock)], command, inside);
+  messages = std::move(inside.messages);
+  return store::Reply{at, std::move(outcome)};
+}
+
+Identity Member::identity() const {
+  return {.run = run_, .up_for = now_ - up_at_, .keeps_memory = plan_.members_keep_memory};
+}
+
+void Member::restart(Time up_at, bool forgets) {
+  ++run_;
+  up_at_ = up_at;
+  if (!forgets) return;
+  fences_ = std::make_unique<model::FenceCounter>();
+  locks_.assign(plan_.names.size(), {});
+}
+
+std::vector<model::Hold> Member::holds(std::size_t lock) const {
+  std::vector<model::Hold> found;
+  for (const model::Hold& hold : locks_[lock].holds) {
+    if (hold.expires > clock()) found.push_back(hold);
+  }
+  return found;
+}
+
+std::vector<model::Waiter> Member::waiters(std::size_t lock) const {
+  std::vector<model::Waiter> found;
+  if (locks_[lock].queue_expires <= clock()) return found;
+  for (const auto& [place, waiter] : locks_[lock].queue) found.push_back(waiter);
+  return found;
+}
+
+}  // namespace holdfast::simulation::quorum

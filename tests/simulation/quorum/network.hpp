@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "runtime/timer_heap.hpp"
+#include "simulation/quorum/line.hpp"
+#include "simulation/recorder.hpp"
+
+#include <memory>
+#include <set>
+#include <vector>
+
+namespace holdfast::simulation::quorum {
+
+// Everything between the clients and the members: what is lost, late, doubled, or cut off.
+class Network final : public Carrier {
+ public:
+  Network(const Time& now, const Plan& plan, Dice& dice, Recorder& recorder);
+
+  // What is on its way to the members, and whatever else happens by itself.
+  runtime::TimerHeap at_members;
+  Member& member(std::size_t number) { return *members_[number]; }
+  const Member& member(std::size_t number) const { return *members_[number]; }
+  // Clients are numbered from 0 in the order in which they join.
+  void join(std::shared_ptr<Process> process, std::vector<std::shared_ptr<Line>> lines);
+
+  void carry(const LineId& from, Sent sent) override;
+  bool gives_up_on_silence() override { return dice_.one_in(faults_->reconnect); }
+
+  enum class Direction : std::uint8_t { up = 1, down = 2, both = 3 };
+  void cut(const LineId& line, Direction direction, Time until);
+  void reset(const LineId& line);
+  void crash(std::size_t client, Time noticed_after);
+  void restart(std::size_t member, Time up_at, bool forgets);
+  // All is well from here on, and copies that were held up are gone.
+  void heal();
+
+  // A copy of this request, or one that came after its caller had given up on it, was granted or
+  // queued there: nobody can know of it, and it ends by itself.
+  bool is_stray(std::size_t member, model::RequestId request) const {
+    return strays_[member].contains(request);
+  }
+
+ private:
+  struct Link {
+    std::shared_ptr<Line> line;
+    Time up_cut_until = 0;
+    Time down_cut_until = 0;
+    bool subscribed = true;
+    // Arrivals, which keep their order within a connection.
+    std::uint32_t connection = 0;
+    Time last_up = 0;
+    Time last_down = 0;
+    Time last_notice = 0;
+  };
+  struct Client {
+    std::shared_ptr<Process> process;
+    std::vector<Link> links;
+  };
+  struct Packet {
+    LineId line;
+    Sent sent;
+    bool is_copy = false;
+    std::uint32_t era = 0;
+  };
+
+  Link& link(const LineId& id) { return clients_[id.client].links[id.member]; }
+  Process& process(const LineId& id) { return *clients_[id.client].process; }
+  bool hears(std::size_t member, model::ProcessId process) const;
+  Time travel();
+  Time in_order(Link& link, std::uint32_t connection, Time Link::* last);
+  void reach_member(const Packet& packet);
+  void note_stray(const Packet& packet);
+  void answer(const Packet& packet, Result<store::Reply> reply);
+  void refuse(const Packet& packet);
+  void tell_waiters(std::size_t member, const LockName& name);
+  void cut_most(std::size_t client);
+  void subscribe_again(const LineId& line, Time at);
+
+  const Time& now_;
+  const Plan& plan_;
+  const Faults* faults_;
+  Dice& dice_;
+  Recorder& recorder_;
+  std::uint32_t era_ = 0;
+  std::vector<std::unique_ptr<Member>> members_;
+  std::vector<Client> clients_;
+  std::vector<std::set<model::RequestId>> strays_;  // by member
+};
+
+}  // namespace holdfast::simulation::quorum

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "client/acquire.hpp"
+#include "client/held_lease.hpp"
+#include "simulation/quorum/world.hpp"
+
+#include <coroutine>
+#include <stop_token>
+
+namespace holdfast::simulation::quorum {
+
+// A user's thread: takes locks by the production client, keeps them for a while, gives them back,
+// and writes down what it was told.
+class Worker {
+ public:
+  Worker(World& world, Client& client) : world_(world), client_(client) {}
+
+  void start();
+  // Writes down what its lease says by now.
+  void look_at_lease();
+  // It is to come to an end, whatever it waits for.
+  void cancel();
+  bool is_done() const { return done_; }
+
+ private:
+  Task<bool> run();
+  Task<bool> acquire(std::size_t lock);
+  Task<bool> use();
+  Task<bool> upgrade_for_a_while();
+  Task<bool> give_back();
+
+  client::Wanted some_wish(std::size_t lock);
+  client::Terms some_terms();
+  void maybe_cancel_soon();
+  Time how_long();
+  void note_granted(OpId op);
+  void note_lost(OpId op);
+  bool is_silent() const { return client_.is_gone(); }
+  bool is_over() const { return is_silent() || world_.is_ending(); }
+
+  class Nap;
+  Nap nap(Time duration);
+
+  World& world_;
+  Client& client_;
+  bool done_ = false;
+  OpId op_ = 0;
+  OpId upgraded_ = 0;  // the attempt that made the lease of op_ exclusive
+  bool is_shared_ = false;
+  std::shared_ptr<client::HeldLease> lease_;
+  Time believed_until_ = 0;
+  std::stop_source stop_;
+};
+
+}  // namespace holdfast::simulation::quorum

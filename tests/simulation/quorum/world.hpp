@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "client/core.hpp"
+#include "history/check.hpp"
+#include "simulation/quorum/check.hpp"
+#include "simulation/quorum/network.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace holdfast::simulation::quorum {
+
+class Worker;
+
+// One process with the production client and the production quorum store in it.
+struct Client {
+  history::ProcessId id = 0;
+  std::shared_ptr<Process> process;
+  std::vector<std::shared_ptr<Line>> lines;
+  std::shared_ptr<client::Core> core;
+  std::vector<std::unique_ptr<Worker>> workers;
+
+  bool is_gone() const { return lines.front()->is_gone(); }
+};
+
+// A small world with some members that know nothing of each other, some clients and a network, all
+// in one thread and in its own time. One seed is one history.
+class World {
+ public:
+  World(std::uint64_t seed, Hole hole);
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  void run();
+  // What was found besides the history: what was left behind, and who was never served.
+  std::vector<history::Violation> violations;
+  Promises promises() const;
+
+  Time now() const { return now_; }
+  const Plan& plan() const { return plan_; }
+  Dice& dice() { return dice_; }
+  Recorder& recorder() { return recorder_; }
+  // No more faults; then: nobody begins anything new.
+  bool is_calm() const { return calm_; }
+  bool is_ending() const { return ending_; }
+
+  OpId asked(const Attempt& attempt, const OwnerId& owner);
+  // Of an attempt that failed or was released.
+  void ended(OpId op) { over_[op - 1] = true; }
+
+ private:
+  void start_client();
+  bool turn(Time limit);
+  void run_until(Time end);
+  void trouble();
+  void trouble_a_client();
+  void trouble_a_member();
+  void forget(std::size_t member);
+  void calm_down();
+  void come_to_an_end();
+  bool drain();
+
+  // The longest time until everything that went wrong has passed.
+  Time patience() const;
+  bool is_each_lock_served_since(Time since) const;
+  void check_promptly_given_back(const std::vector<bool>& over);
+  void check_nothing_left();
+  void broken(history::Rule rule, std::string why);
+  bool everybody_is_done() const;
+
+  Time now_ = 0;
+  Dice dice_;
+  const Hole hole_;
+  Plan plan_;
+  Recorder recorder_;
+  Network network_;
+  std::vector<std::unique_ptr<Client>> clients_;
+  std::vector<std::pair<Process*, Client*>> alive_;
+  std::vector<bool> over_;  // by attempt
+  Time first_step_ = history::for_ever;
+  Time stepped_back_ = 0;
+  bool calm_ = false;
+  bool ending_ = false;
+};
+
+}  // namespace holdfast::simulation::quorum

@@ -105,8 +105,7 @@ double many_at_once(const Client& client) {
 
 double redlock_js(const Servers& servers) {
   std::vector<std::string> line = {"node", HOLDFAST_BENCH_FOLDER "/redlock_js/pairs.mjs",
-                                   std::to_string(in_flight),
-                                   std::to_string(warm_up_time.count()),
+                                   std::to_string(in_flight), std::to_string(warm_up_time.count()),
                                    std::to_string(window.count())};
   for (const auto& server : servers) line.push_back(std::to_string(server.port()));
   return std::strtod(output_of(line).c_str(), nullptr);

@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace holdfast::client {
 
 namespace {
@@ -64,6 +66,11 @@ class Attempt {
   Verdict judge(const Error& error);
   void stand_in_line(const model::Queued& queued);
   void leave_line();
+  void take_another_request();
+  model::Release withdrawal() const {
+    // What is asked for under a request of its own is nobody else's.
+    return {wanted_.owner, request_, wanted_.is_shared && !spends_its_request()};
+  }
 
   const std::shared_ptr<Core> core_;
   const Wanted wanted_;
@@ -113,9 +120,17 @@ void Attempt::wake_up() const {
   });
 }
 
+// A question whose answer was lost may have been granted: the next one would wait behind it.
+void Attempt::take_another_request() {
+  if (std::exchange(may_be_in_store_, false)) {
+    runtime::spawn(withdraw(core_, wanted_.name, withdrawal(), wanted_.ttl));
+  }
+  request_ = core_->fresh_request();
+}
+
 Task<Result<Reply>> Attempt::ask() {
   const bool is_first = before_send_ == LocalTime{};
-  if (!is_first && spends_its_request()) request_ = core_->fresh_request();
+  if (!is_first && spends_its_request()) take_another_request();
   before_send_ = now();
   const LocalTime command_ends = before_send_ + command_timeout;
   model::Acquire verb{.owner = wanted_.owner,
@@ -257,9 +272,8 @@ Task<Notice> Attempt::pause() {
 
 Task<Result<Won>> Attempt::give_up(Error error) {
   if (may_be_in_store_) {
-    model::Release what{wanted_.owner, request_, wanted_.is_shared};
-    auto withdrawal = withdraw(core_, wanted_.name, std::move(what), wanted_.ttl);
-    co_await std::move(withdrawal);
+    auto withdrawing = withdraw(core_, wanted_.name, withdrawal(), wanted_.ttl);
+    co_await std::move(withdrawing);
   }
   co_return std::unexpected(std::move(error));
 }

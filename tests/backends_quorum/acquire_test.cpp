@@ -175,6 +175,17 @@ TEST_F(QuorumAcquire, that_is_repeated_is_told_what_is_left_and_never_given_back
   EXPECT_THAT(holders(), Each(1U));
 }
 
+TEST_F(QuorumAcquire, that_is_repeated_is_not_given_back_by_an_answer_that_comes_late) {
+  open(5);
+  granted(acquire({.owner = "anna", .ttl = 10s}));
+  script({0, 1, 2}, Verb::acquire, Fault::refuse(), 1);
+  script({3, 4}, Verb::acquire, Fault::delay_reply(50ms), 1);
+  auto asking = start(Ask{.owner = "anna", .ttl = 10s});
+  EXPECT_EQ(error_of(asking.result()), Errc::quorum_not_reached);
+  advance(1s);
+  EXPECT_THAT(holders(), Each(1U));
+}
+
 TEST_F(QuorumAcquire, another_kind_on_a_name_in_use_is_a_mismatch) {
   open(5);
   granted(acquire({.owner = "anna"}));

@@ -170,6 +170,28 @@ TEST_F(QuorumLook, a_listing_goes_on_without_members_that_are_away) {
   EXPECT_EQ(names(10), std::multiset<std::string>{"orders:42"});
 }
 
+TEST_F(QuorumLook, a_listing_of_many_locks_is_complete_although_members_are_silent) {
+  open(5);
+  for (int number = 0; number < 60; ++number) {
+    granted(acquire({.owner = "anna", .ttl = 1h}, "lock-" + std::to_string(number)));
+  }
+  members[1]->pause();
+  members[2]->pause();
+  Running<Result<LockPage>> listing(store->list({.limit = 100, .deadline = now() + 500ms}));
+  advance(500ms);
+  EXPECT_EQ(value_of(listing.result()).locks.size(), 60U);
+}
+
+TEST_F(QuorumLook, a_listing_that_cannot_be_complete_fails) {
+  open(5);
+  granted(acquire({.owner = "anna"}));
+  for (const auto at : {1, 2, 3}) members[at]->pause();
+  EXPECT_FALSE(list().has_value());
+  for (const auto at : {1, 2, 3}) members[at]->resume();
+  script({0, 1, 2}, Verb::inspect, Fault::refuse(), 1);
+  EXPECT_EQ(error_of(list()), Errc::quorum_not_reached);
+}
+
 TEST_F(QuorumLook, a_listing_refuses_a_cursor_that_is_none) {
   open(3);
   for (const auto* cursor : {"x", "9/", "3/", "-1/", "1", "/"}) {

@@ -84,6 +84,39 @@ TEST_F(QuorumRelease, of_everything_that_an_owner_has) {
   EXPECT_THAT(holders(), Each(0U));
 }
 
+// As `holdfast release` and the HTTP API do: the owner is named, the lease is not.
+TEST_F(QuorumRelease, of_an_owner_does_not_end_the_lease_that_it_gets_later) {
+  open(5);
+  for (const bool is_known : {true, false}) {
+    if (is_known) {
+      granted(acquire({.owner = "anna", .request = 1, .ttl = 5s}));
+    } else {
+      take_at({0, 1, 2, 3, 4}, {.owner = "anna", .request = 1, .ttl = 5s});
+    }
+    script({3, 4}, Verb::release, Fault::refuse(), 2);
+    must_be<model::Released>(release("anna", 0));
+    advance(1ms);
+    for (const std::size_t at : {3U, 4U}) {
+      must_be<model::Released>(
+          apply_at(at, {spec, model::Release{owner_named("anna"), model::RequestId{1}}}));
+    }
+    granted(acquire({.owner = "anna", .request = 2}));
+    EXPECT_THAT(holders(), Each(1U));
+    advance(2s);
+    EXPECT_THAT(holders(), Each(1U)) << (is_known ? "known" : "of another client");
+    must_be<model::Released>(release("anna", 2));
+  }
+}
+
+TEST_F(QuorumRelease, of_an_owner_is_told_again_where_the_lease_is_known) {
+  open(5);
+  granted(acquire({.owner = "anna"}));
+  script({3, 4}, Verb::release, Fault::lose_request(), 2);
+  must_be<model::Released>(release("anna", 0));
+  advance(2s);
+  EXPECT_THAT(holders(), Each(0U));
+}
+
 TEST_F(QuorumRelease, by_force_ends_it_everywhere_and_counts_once) {
   open(5);
   granted(acquire({.owner = "anna"}));

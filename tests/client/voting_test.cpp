@@ -99,6 +99,18 @@ TEST_F(Voting, a_question_without_an_answer_is_withdrawn) {
             request_of(other->line->history(Verb::acquire).back()));
 }
 
+TEST_F(Voting, a_wait_whose_answer_was_lost_does_not_wait_behind_itself) {
+  open();
+  other->line->script(Verb::acquire, Fault::lose_reply());
+  auto waiting = other->acquire("orders", {.ttl = 1h, .wait = 10s});
+  advance(5s);
+  ASSERT_TRUE(waiting.done());
+  auto lease = value_of(std::move(waiting.result()));
+  const auto asked = other->line->history(Verb::acquire);
+  EXPECT_EQ(request_of(other->line->history(Verb::release).front()), request_of(asked.front()));
+  EXPECT_EQ(value_of(lease.release()), Released::released);
+}
+
 TEST_F(Voting, a_try_is_made_as_often_as_the_store_says_and_no_more) {
   for (const std::uint32_t times : {0U, 1U, 3U}) {
     open({.times = times, .delay = 200ms, .jitter = 100ms});

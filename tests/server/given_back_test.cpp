@@ -3,10 +3,12 @@
 // What becomes of a grant whose caller did not get the answer: on a store behind a bad line.
 #include "backends/memory/memory_store.hpp"
 #include "client/core.hpp"
+#include "client/voting_store.hpp"
 #include "server_fixture.hpp"
 #include "support/fault_store.hpp"
 
 #include <boost/json/array.hpp>
+#include <fmt/format.h>
 
 #include <functional>
 
@@ -20,9 +22,12 @@ using test::FaultStore;
 class GivenBackTest : public ServerTest {
  protected:
   void SetUp() override {
+    start_over([](const auto& runtime) { return backends::memory::make_memory_store(runtime); });
+  }
+  void start_over(const std::function<std::shared_ptr<store::Store>(
+                      const std::shared_ptr<runtime::Runtime>&)>& make) {
     const auto runtime = runtime::shared_runtime();
-    store = FaultStore::over(runtime,
-                             [runtime] { return backends::memory::make_memory_store(runtime); });
+    store = FaultStore::over(runtime, [runtime, make] { return make(runtime); });
     options.listen = {"127.0.0.1:0"};
     auto started = Server::start(options, client::make_core(store, runtime));
     ASSERT_TRUE(started) << started.error().message;
@@ -99,6 +104,46 @@ TEST_F(GivenBackTest, a_first_attempt_that_is_closed_late_leaves_the_second_its_
   first.close();
   std::this_thread::sleep_for(300ms);
   EXPECT_EQ(post("/v1/locks/a/acquire").status, 409) << "two callers believed in it";
+}
+
+// On a store that votes, where every question has a request of its own.
+class GivenBackByVotersTest : public GivenBackTest {
+ protected:
+  void SetUp() override {
+    start_over([this](const auto& runtime) {
+      voters = std::make_shared<test::VotingStore>(
+          runtime, store::Retry{.times = 3, .delay = 1ms, .jitter = {}});
+      return voters;
+    });
+  }
+  std::shared_ptr<test::VotingStore> voters;
+};
+
+TEST_F(GivenBackByVotersTest, a_caller_that_left_while_its_second_try_was_granted_keeps_nothing) {
+  for (const std::string path : {"/v1/locks/a/acquire", "/v1/locks:acquire-all"}) {
+    voters->lose_quorum(1);
+    store->script(test::Verb::acquire, Fault::delay_reply(200ms), 1, 1);
+    const auto names = path.ends_with("all") ? R"("names":["a"],)" : "";
+    ask_and_leave({.method = "POST", .path = path, .body = fmt::format(R"({{{}"ttl":"1h"}})", names)});
+    EXPECT_TRUE(eventually([&] { return is_held("a"); })) << path;
+    EXPECT_TRUE(eventually([&] { return !is_held("a"); })) << path;
+  }
+}
+
+// What the store takes back of one attempt could be what another one of the same key was granted.
+TEST_F(GivenBackByVotersTest, a_key_does_not_make_two_attempts_one) {
+  const HttpCall keyed{.method = "POST",
+                       .path = "/v1/locks/a/acquire",
+                       .body = R"({"ttl":"30s"})",
+                       .headers = {{"Idempotency-Key", "job-7"}}};
+  const auto first = call(keyed);
+  ASSERT_EQ(first.status, 200) << first.body;
+  EXPECT_EQ(call(keyed).status, 409);
+  const auto lease = fmt::format(R"({{"owner":"{}","request":"job-7"}})", first.text("owner"));
+  EXPECT_EQ(post("/v1/locks/a/renew", lease).status, 200);
+  EXPECT_EQ(post("/v1/locks/a/release", lease).status, 200);
+  const auto other = post("/v1/locks/a/release", R"({"owner":"anna","request":"job-7"})");
+  EXPECT_EQ(other.status, 422) << other.body;
 }
 
 }  // namespace

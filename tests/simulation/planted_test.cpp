@@ -20,7 +20,6 @@ namespace holdfast::simulation {
 namespace {
 
 constexpr std::uint64_t most_seeds = 10'000;
-constexpr std::uint64_t most_quorum_seeds = 2'000;
 constexpr std::uint64_t wanted_bugs = 25;
 constexpr std::uint64_t wanted_quorum_bugs = 7;
 
@@ -35,9 +34,8 @@ class Planted : public testing::TestWithParam<planted::Description> {
 
 TEST_P(Planted, is_found) {
   const bool votes = GetParam().world == planted::World::quorum;
-  const Summary sum =
-      run_seeds(1, votes ? most_quorum_seeds : most_seeds, Stop::at_the_first_bad_seed,
-                Report::nothing, votes ? quorum::run_seed : run_seed);
+  const Summary sum = run_seeds(1, most_seeds, Stop::at_the_first_bad_seed, Report::nothing,
+                                votes ? quorum::run_seed : run_seed);
   ASSERT_GT(sum.violations, 0U) << GetParam().title << " survived " << sum.seeds << " seeds";
   std::cout << "PLANTED " << GetParam().name << " found after " << sum.seeds << " seeds by";
   for (std::size_t rule = 1; rule < sum.by_rule.size(); ++rule) {

@@ -3,10 +3,9 @@
 // Asks all members for the lock. A majority must grant it; then the largest fence of those that did
 // is told to all of them, and a majority must still have it with that fence and with time left.
 // Otherwise everything is given back.
-#include "backends/quorum/quorum.hpp"
-
 #include <holdfast/options.hpp>
 
+#include "backends/quorum/quorum.hpp"
 #include "runtime/spawn.hpp"
 
 #include <fmt/format.h>
@@ -20,11 +19,6 @@ namespace {
 
 using Verdict = Ballot::Verdict;
 
-// A conversion changes a lease that is there, so that taking it back must not end it.
-bool is_conversion(const model::Acquire& wanted) {
-  return wanted.converts != model::RequestId::any;
-}
-
 // What became of an attempt, for answers that come later.
 enum class Fate : std::uint8_t { open, won, lost };
 
@@ -34,15 +28,21 @@ bool may_have_it(const Ballot& ballot, const Result<Reply>& reply) {
   return ballot.remaining > Micros::zero();
 }
 
+// A repeated request of a lease that we have: whatever becomes of it, the lease stays.
+bool is_held(const Quorum& quorum, const LockName& name, const OwnerId& owner,
+             model::RequestId request) {
+  const auto known = quorum.leases().find(name, owner, request);
+  return known && quorum.now() < known->valid_until;
+}
+
 class Acquiring {
  public:
   Acquiring(QuorumPtr quorum, store::Request request)
       : quorum_(std::move(quorum)),
         request_(std::move(request)),
         began_(quorum_->now()),
-        ear_(wanted().wait ? quorum_->find_ear(wanted().process) : nullptr),
-        is_repeated_(quorum_->leases().find(name(), wanted().owner, wanted().request)) {
-    if (const auto known = quorum_->leases().find(name(), wanted().owner, held_as())) {
+        ear_(wanted().wait ? quorum_->find_ear(wanted().process) : nullptr) {
+    if (const auto known = quorum_->leases().find(name(), wanted().owner, wanted().request)) {
       may_be_at_ = known->may_be_at;
     }
   }
@@ -63,9 +63,6 @@ class Acquiring {
   }
   const model::Acquire& wanted() const { return std::get<model::Acquire>(command().verb); }
   const LockName& name() const { return request_.name; }
-  model::RequestId held_as() const {
-    return is_conversion(wanted()) ? wanted().converts : wanted().request;
-  }
   model::LockSpec spec_for_members() const;
   // How long a member that is not told keeps what it may have of it.
   Micros lasts() const {
@@ -75,12 +72,13 @@ class Acquiring {
   // Members that forgot the owner's other lease mint a fence for this one: a majority that knows it
   // is worth waiting for.
   bool enters_again() const {
-    return command().spec.kind == Kind::reentrant && quorum_->leases().knows(name(), wanted().owner);
+    return command().spec.kind == Kind::reentrant &&
+           quorum_->leases().knows(name(), wanted().owner);
   }
   model::LockCommand for_members() const;
   Round::Rules rules() const;
   void stand_in_line();
-  void take_back(std::size_t member, const Ballot& ballot);
+  void take_back(std::size_t member);
   void take_back(const Answers& answers);
   void take_back_everywhere();
   std::optional<model::LockOutcome> refusal(const Answers& answers) const;
@@ -90,7 +88,6 @@ class Acquiring {
   const store::Request request_;
   const LocalTime began_;
   const std::shared_ptr<Ear> ear_;
-  const bool is_repeated_;  // of a lease that we have
   bool is_first_question_ = false;  // of a waiter
   bool stands_in_line_ = false;     // this question asks for a place
   MemberSet may_be_at_;
@@ -111,7 +108,6 @@ model::LockCommand Acquiring::for_members() const {
   verb.wait = false;
   verb.place = 0;
   verb.process = model::ProcessId::none;
-  if (!quorum_->options().fences) verb.known = 0;
   return out;
 }
 
@@ -127,17 +123,15 @@ void Acquiring::stand_in_line() {
 Round::Rules Acquiring::rules() const {
   Round::Rules rules{.ttl = wanted().ttl};
   if (enters_again()) rules.until = Round::Until::agreed;
-  if (is_conversion(wanted())) return rules;
   rules.late = [weak = std::weak_ptr(quorum_), fate = fate_, ear = std::weak_ptr(ear_),
-                name = name(), owner = wanted().owner, request = wanted().request,
-                lasts = lasts()](std::size_t member, const Ballot& ballot,
-                                 const Result<Reply>& reply) {
+                name = name(), owner = wanted().owner, request = wanted().request, lasts = lasts()](
+                   std::size_t member, const Ballot& ballot, const Result<Reply>& reply) {
     const auto quorum = weak.lock();
     if (!quorum) return;
     const auto* outcome = reply ? std::get_if<model::LockOutcome>(&reply->outcome) : nullptr;
     const auto* queued = outcome ? std::get_if<model::Queued>(outcome) : nullptr;
     const bool is_lost = fate->load() == Fate::lost;
-    if (is_lost && may_have_it(ballot, reply)) {
+    if (is_lost && may_have_it(ballot, reply) && !is_held(*quorum, name, owner, request)) {
       quorum->give_back(member, name, {owner, request}, quorum->now() + lasts);
     }
     if (!queued) return;
@@ -154,8 +148,9 @@ Task<Answers> Acquiring::vote() {
   Round::Adapt adapt;
   is_first_question_ = wanted().place == 0;
   // A reader stands back for a writer that waits, unless it asks from its own place before it.
-  const bool every_time = command().spec.kind == Kind::read_write && wanted().permits != all_permits;
-  if (ear_ && !is_conversion(wanted()) && ear_->must_register(began_, every_time)) {
+  const bool every_time =
+      command().spec.kind == Kind::read_write && wanted().permits != all_permits;
+  if (ear_ && ear_->must_register(began_, every_time)) {
     stand_in_line();
     adapt = [ear = ear_](std::size_t member, model::LockCommand& each) {
       ear->adapt(member, std::get<model::Acquire>(each.verb));
@@ -181,7 +176,7 @@ Agreement Acquiring::agreement_on(Fence fence) const {
   return {.name = name(),
           .spec = command().spec,
           .owner = wanted().owner,
-          .request = held_as(),
+          .request = wanted().request,
           .fence = fence,
           .ttl = wanted().ttl,
           .deadline = request_.deadline};
@@ -203,7 +198,7 @@ Result<Reply> Acquiring::granted(Fence fence, LocalTime ends) {
   fate_->store(Fate::won);
   if (ear_) quorum_->leave_line(*ear_, name(), wanted().owner);
   quorum_->leases().put(name(), wanted().owner,
-                        {.request = held_as(),
+                        {.request = wanted().request,
                          .spec = spec_for_members(),
                          .permits = wanted().permits,
                          .metadata = wanted().metadata,
@@ -215,41 +210,28 @@ Result<Reply> Acquiring::granted(Fence fence, LocalTime ends) {
   return Reply{.outcome = model::LockOutcome(model::Granted{fence, usable})};
 }
 
-void Acquiring::take_back(std::size_t member, const Ballot& ballot) {
-  if (is_repeated_) return;
-  if (!is_conversion(wanted())) {
-    return quorum_->give_back(member, name(), {wanted().owner, wanted().request},
-                              quorum_->now() + lasts());
-  }
-  // Only an upgrade takes what others may want. With its fence the member can tell a late copy of
-  // this from the next upgrade; where the fence is not known, the lease stays upgraded.
-  if (wanted().permits != all_permits || ballot.fence == 0) return;
-  model::LockCommand back = for_members();
-  auto& verb = std::get<model::Acquire>(back.verb);
-  verb.permits = 1;
-  verb.known = ballot.fence;
-  runtime::spawn(quorum_->members()[member]->store->apply(
-      {.name = name(),
-       .command = std::move(back),
-       .deadline = quorum_->deadline_for(wanted().ttl, LocalTime::max())}));
+void Acquiring::take_back(std::size_t member) {
+  if (is_held(*quorum_, name(), wanted().owner, wanted().request)) return;
+  quorum_->give_back(member, name(), {wanted().owner, wanted().request}, quorum_->now() + lasts());
 }
 
 void Acquiring::take_back(const Answers& answers) {
   fate_->store(Fate::lost);
   for (std::size_t at = 0; at < quorum_->size(); ++at) {
-    if (may_have_it(answers.ballots[at], answers.replies[at])) take_back(at, answers.ballots[at]);
+    if (may_have_it(answers.ballots[at], answers.replies[at])) take_back(at);
   }
 }
 
 void Acquiring::take_back_everywhere() {
   fate_->store(Fate::lost);
-  for (std::size_t at = 0; at < quorum_->size(); ++at) take_back(at, {});
+  for (std::size_t at = 0; at < quorum_->size(); ++at) take_back(at);
 }
 
 // What the members refuse for a reason that only their state could tell is refused by all of us.
 std::optional<model::LockOutcome> Acquiring::refusal(const Answers& answers) const {
   const auto needed = majority_of(quorum_->size());
-  std::size_t answered = count(answers.ballots, Verdict::yes) + count(answers.ballots, Verdict::held);
+  std::size_t answered =
+      count(answers.ballots, Verdict::yes) + count(answers.ballots, Verdict::held);
   const model::LockOutcome* found = nullptr;
   for (std::size_t at = 0; at < quorum_->size(); ++at) {
     const auto* outcome = answers.outcome(at);
@@ -258,42 +240,23 @@ std::optional<model::LockOutcome> Acquiring::refusal(const Answers& answers) con
     ++answered;
   }
   if (found && answered >= needed) return *found;
-  for (std::size_t at = 0; at < quorum_->size(); ++at) {
-    const bool is_gone = answers.ballots[at].verdict == Verdict::gone;
-    if (is_gone && count(answers.ballots, Verdict::gone) > quorum_->size() - needed) {
-      return *answers.outcome(at);
-    }
-  }
   return std::nullopt;
 }
 
 model::LockOutcome Acquiring::contended(const Answers& answers) {
-  const auto held = static_cast<std::uint32_t>(count(answers.ballots, Verdict::held));
-  if (!ear_ || is_conversion(wanted())) {
-    model::Busy busy{.retry_after = until_contenders_end(answers.ballots),
-                     .held_by_members = held,
-                     .members = static_cast<std::uint32_t>(quorum_->size())};
-    for (std::size_t at = 0; at < quorum_->size(); ++at) {
-      const auto* outcome = answers.outcome(at);
-      const auto* said = outcome ? std::get_if<model::Busy>(outcome) : nullptr;
-      if (!said) continue;
-      busy.holder_count = said->holder_count;
-      busy.holders = said->holders;
-      break;
-    }
-    return busy;
+  if (!ear_) {
+    return busy_from(*quorum_, answers);
   }
   const bool has_rivals = count(answers.ballots, Verdict::yes) > 0;
   if (!has_rivals) ear_->met_no_rival();
   const LocalTime now = quorum_->now();
   const auto& options = quorum_->options();
   // The second question follows at once, and stands in line.
-  const Micros pause =
-      is_first_question_ ? Micros::zero()
-      : has_rivals ? ear_->stand_back(now, std::chrono::ceil<Micros>(now - began_),
-                                    options.retry_delay + options.retry_jitter,
-                                    quorum_->runtime()->random())
-                 : quorum_->next_delay();
+  const Micros pause = is_first_question_ ? Micros::zero()
+                       : has_rivals ? ear_->stand_back(now, std::chrono::ceil<Micros>(now - began_),
+                                                       options.retry_delay + options.retry_jitter,
+                                                       quorum_->runtime()->random())
+                                    : quorum_->next_delay();
   const auto place = wanted().place != 0 ? wanted().place : quorum_->next_place();
   return model::Queued{.place = place, .ahead = 0, .retry_after = pause};
 }

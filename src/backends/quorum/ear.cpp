@@ -130,8 +130,8 @@ Ear::Place Ear::unregister() {
 Micros Ear::stand_back(LocalTime now, Micros round, Micros most, std::uint64_t random) {
   const std::lock_guard lock(mutex_);
   constexpr unsigned most_doublings = 8;
-  const Micros span = std::clamp<Micros>(
-      2 * round * (1U << std::min(rivalries_++, most_doublings)), Micros(1000), std::max(most, Micros(1000)));
+  const Micros span = std::clamp<Micros>(2 * round * (1U << std::min(rivalries_++, most_doublings)),
+                                         Micros(1000), std::max(most, Micros(1000)));
   const Micros pause(static_cast<std::int64_t>(random % static_cast<std::uint64_t>(span.count())));
   quiet_until_ = now + pause;
   return pause;

@@ -36,8 +36,8 @@ void GiveBacks::add(Job job) {
 Task<bool> GiveBacks::tell(std::shared_ptr<GiveBacks> self, Job job) {
   model::LockCommand command{.spec = {}, .verb = job.what};
   const LocalTime deadline = std::min<LocalTime>(self->runtime_->now() + self->timeout_, job.until);
-  auto asking = self->store_->apply(
-      {.name = job.name, .command = std::move(command), .deadline = deadline});
+  auto asking =
+      self->store_->apply({.name = job.name, .command = std::move(command), .deadline = deadline});
   const Result<store::Reply> reply = co_await std::move(asking);
   const bool is_heard = reply.has_value();
   if (!is_heard) self->put_off(std::move(job));

@@ -42,7 +42,7 @@ class GiveBacks : public std::enable_shared_from_this<GiveBacks> {
   std::atomic<std::uint64_t> dropped_ = 0;
 
   std::mutex mutex_;
-  std::deque<Job> put_off_;       // guarded by mutex_
+  std::deque<Job> put_off_;     // guarded by mutex_
   bool is_being_told_ = false;  // guarded by mutex_
 };
 

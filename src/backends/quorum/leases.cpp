@@ -45,6 +45,25 @@ void Leases::is_also_at(const LockName& name, const OwnerId& owner, model::Reque
   if (found != leases_.end()) found->second.may_be_at.set(member);
 }
 
+std::uint64_t Leases::begin_conversion(const LockName& name, const OwnerId& owner,
+                                       model::RequestId request) {
+  const std::lock_guard lock(mutex_);
+  const auto found = leases_.find(key(name, owner, request));
+  return found == leases_.end() ? 0 : ++found->second.conversions;
+}
+
+void Leases::converted(const LockName& name, const OwnerId& owner, model::RequestId request,
+                       const Converted& to) {
+  const std::lock_guard lock(mutex_);
+  const auto found = leases_.find(key(name, owner, request));
+  if (found == leases_.end()) return;
+  KnownLease& lease = found->second;
+  ++lease.conversions;
+  lease.permits = to.permits;
+  lease.fence = to.fence;
+  lease.valid_until = std::max(lease.valid_until, to.valid_until);
+}
+
 void Leases::erase(const LockName& name, const OwnerId& owner, model::RequestId request) {
   const std::lock_guard lock(mutex_);
   const auto [first, last] = range(leases_, name, owner, request);

@@ -31,7 +31,8 @@ struct KnownLease {
   Fence fence = 0;
   Micros ttl{};
   LocalTime valid_until{};
-  MemberSet may_be_at;  // surely not at the others
+  MemberSet may_be_at;            // surely not at the others
+  std::uint64_t conversions = 0;  // that were begun or ended
 };
 
 class Leases {
@@ -47,6 +48,16 @@ class Leases {
               LocalTime valid_until);
   void is_also_at(const LockName& name, const OwnerId& owner, model::RequestId request,
                   std::size_t member);
+  // Its number; 0 for a lease that is not known.
+  std::uint64_t begin_conversion(const LockName& name, const OwnerId& owner,
+                                 model::RequestId request);
+  struct Converted {
+    std::uint32_t permits = all_permits;
+    Fence fence = 0;
+    LocalTime valid_until{};
+  };
+  void converted(const LockName& name, const OwnerId& owner, model::RequestId request,
+                 const Converted& to);
   // RequestId::any: all of the owner.
   void erase(const LockName& name, const OwnerId& owner, model::RequestId request);
 

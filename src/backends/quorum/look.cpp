@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What an operator sees: the lock as a majority has it, and a row for each member.
-#include "backends/quorum/quorum.hpp"
-
 #include <holdfast/options.hpp>
 
+#include "backends/quorum/quorum.hpp"
 #include "runtime/spawn.hpp"
 
 #include <fmt/format.h>
@@ -12,7 +11,9 @@
 #include <algorithm>
 #include <charconv>
 #include <functional>
+#include <iterator>
 #include <map>
+#include <mutex>
 #include <set>
 
 namespace holdfast::backends::quorum {
@@ -81,9 +82,8 @@ std::optional<model::Granted> merge_mine(const Quorum& quorum, const Answers& an
   for (std::size_t at = 0; at < quorum.size(); ++at) {
     const auto* seen = seen_by(answers, at);
     if (!seen || !seen->mine) continue;
-    ballots[at] = {.verdict = Verdict::yes,
-                   .fence = seen->mine->fence,
-                   .remaining = seen->mine->remaining};
+    ballots[at] = {
+        .verdict = Verdict::yes, .fence = seen->mine->fence, .remaining = seen->mine->remaining};
   }
   if (rule(ballots) != Ruling::carried) return std::nullopt;
   const Fence fence = agreed_fence(ballots).value_or(largest_fence(ballots));
@@ -158,12 +158,15 @@ Result<Position> position_from(const std::string& cursor, std::size_t members) {
 
 // A lock is listed where it is met first, as a majority has it. Nothing if it was or will be
 // listed with another member, or no majority holds it and nobody waits.
-Task<std::optional<LockView>> listed(QuorumPtr quorum, std::string text, std::size_t member,
-                                     LocalTime deadline) {
-  auto name = LockName::make(text);
+using Listed = Result<std::optional<LockView>>;
+Task<Listed> listed(QuorumPtr quorum, std::string text, std::size_t member, LocalTime deadline) {
+  const auto name = LockName::make(text);
   if (!name) co_return std::nullopt;
   auto looking = look(quorum, *name, {.spec = {}, .verb = model::Inspect{}}, deadline);
   const Answers answers = co_await std::move(looking);
+  if (count(answers.ballots, Verdict::yes) < majority_of(quorum->size())) {
+    co_return quorum_not_reached(*quorum, *name, answers, "showed");
+  }
   for (std::size_t before = 0; before < member; ++before) {
     if (knows_it(answers, before)) co_return std::nullopt;
   }
@@ -173,11 +176,62 @@ Task<std::optional<LockView>> listed(QuorumPtr quorum, std::string text, std::si
   co_return view;
 }
 
+struct Looks {
+  Looks(const std::shared_ptr<runtime::Runtime>& runtime, std::size_t count)
+      : done(runtime), found(count), missing(count) {}
+  void put(std::size_t at, Listed&& one) {
+    std::unique_lock lock(mutex);
+    found[at] = std::move(one);
+    const bool is_last = --missing == 0;
+    lock.unlock();
+    if (is_last) done.notify();
+  }
+
+  runtime::Event done;
+  std::mutex mutex;
+  std::vector<Listed> found;  // guarded by mutex
+  std::size_t missing;        // guarded by mutex
+};
+
+// All at once: a member that is silent takes its time only once.
+Task<Result<std::vector<LockView>>> listed_all(QuorumPtr quorum, std::vector<std::string> names,
+                                               std::size_t member, LocalTime deadline) {
+  std::vector<LockView> views;
+  if (names.empty()) co_return views;
+  const auto looks = std::make_shared<Looks>(quorum->runtime(), names.size());
+  for (std::size_t at = 0; at < names.size(); ++at) {
+    runtime::spawn(listed(quorum, std::move(names[at]), member, deadline),
+                   [looks, at](Listed&& one) { looks->put(at, std::move(one)); });
+  }
+  co_await looks->done.wait_until(LocalTime::max());
+  const std::lock_guard lock(looks->mutex);
+  for (Listed& one : looks->found) {
+    if (!one) co_return std::unexpected(std::move(one.error()));
+    if (*one) views.push_back(std::move(**one));
+  }
+  co_return views;
+}
+
+// So that silent members leave time for those behind them.
+LocalTime share_of(const Quorum& quorum, LocalTime deadline, std::size_t parts) {
+  const LocalTime now = quorum.now();
+  return now + (deadline - now) / static_cast<std::int64_t>(parts);
+}
+
+// Those that were not met before.
+std::vector<std::string> new_names(std::vector<LockView> locks, std::set<std::string>& met) {
+  std::vector<std::string> names;
+  for (LockView& lock : locks) {
+    if (met.insert(lock.name).second) names.push_back(std::move(lock.name));
+  }
+  return names;
+}
+
 }  // namespace
 
 Task<Result<Reply>> inspect(QuorumPtr quorum, store::Request request) {
-  auto looking = look(quorum, request.name, std::get<model::LockCommand>(request.command),
-                      request.deadline);
+  auto looking =
+      look(quorum, request.name, std::get<model::LockCommand>(request.command), request.deadline);
   const Answers answers = co_await std::move(looking);
   if (count(answers.ballots, Verdict::yes) < majority_of(quorum->size())) {
     co_return quorum_not_reached(*quorum, request.name, answers, "showed");
@@ -186,30 +240,32 @@ Task<Result<Reply>> inspect(QuorumPtr quorum, store::Request request) {
   co_return Reply{.outcome = model::LockOutcome(std::move(seen))};
 }
 
+// A lock that a majority holds is met although a minority of the members cannot be listed.
 Task<Result<LockPage>> list(QuorumPtr quorum, store::ListRequest request) {
   auto position = position_from(request.cursor, quorum->size());
   if (!position) co_return std::unexpected(std::move(position.error()));
   LockPage page;
-  Error last_error{Errc::unavailable, "no member could be listed"};
-  bool any = false;
+  std::set<std::string> met;
+  std::size_t away = 0;
   while (position->member < quorum->size() && page.locks.size() < request.limit) {
     store::ListRequest ask = request;
     ask.cursor = position->cursor;
     ask.limit = request.limit - static_cast<std::uint32_t>(page.locks.size());
-    // One that is silent must not take the time of all others.
-    ask.deadline = quorum->deadline_for(max_ttl, request.deadline);
+    ask.deadline = quorum->deadline_for(
+        max_ttl, share_of(*quorum, request.deadline, quorum->size() - position->member + 1));
     auto listing = quorum->members()[position->member]->store->list(std::move(ask));
     Result<LockPage> part = co_await std::move(listing);
-    if (!part && part.error().code == Errc::bad_input) co_return std::unexpected(part.error());
     if (!part) {
-      last_error = part.error();
-    } else {
-      any = true;
-      for (LockView& lock : part->locks) {
-        auto looking = listed(quorum, std::move(lock.name), position->member, request.deadline);
-        auto view = co_await std::move(looking);
-        if (view) page.locks.push_back(std::move(*view));
+      const bool too_many = ++away > quorum->size() - majority_of(quorum->size());
+      if (too_many || part.error().code == Errc::bad_input) {
+        co_return std::unexpected(std::move(part.error()));
       }
+    } else {
+      auto looking = listed_all(quorum, new_names(std::move(part->locks), met), position->member,
+                                share_of(*quorum, request.deadline, 2));
+      auto views = co_await std::move(looking);
+      if (!views) co_return std::unexpected(std::move(views.error()));
+      std::ranges::move(*views, std::back_inserter(page.locks));
     }
     if (part && !part->next.empty()) {
       position->cursor = std::move(part->next);
@@ -218,7 +274,6 @@ Task<Result<LockPage>> list(QuorumPtr quorum, store::ListRequest request) {
       position->cursor.clear();
     }
   }
-  if (!any && request.cursor.empty()) co_return std::unexpected(std::move(last_error));
   if (position->member < quorum->size()) {
     page.next = fmt::format("{}/{}", position->member, position->cursor);
   }

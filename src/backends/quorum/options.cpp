@@ -47,8 +47,8 @@ Result<void> set_time(Micros& where, std::string_view option, const Given& text,
   if (!text) return {};
   const auto parsed = text::parse_duration(*text);
   if (!parsed || *parsed < least || *parsed > most) {
-    return refuse(option, fmt::format("must be a duration from {} to {}", in_words(least),
-                                      in_words(most)));
+    return refuse(option,
+                  fmt::format("must be a duration from {} to {}", in_words(least), in_words(most)));
   }
   where = std::chrono::duration_cast<Micros>(*parsed);
   return {};

@@ -18,9 +18,9 @@ struct Options {
   // Between two tries: `retry_delay`, give or take up to `retry_jitter`.
   Micros retry_delay = 200ms;
   Micros retry_jitter = 200ms;
-  std::uint32_t retries = 3;      // of a caller that does not wait
-  bool fences = true;             // costs a second round of questions for each grant
-  Micros grace{};                 // a member without memory is not counted so long after its start
+  std::uint32_t retries = 3;       // of a caller that does not wait
+  bool fences = true;              // costs a second round of questions for each grant
+  Micros grace{};                  // a member without memory is not counted so long after its start
   bool allow_same_server = false;  // several databases of one server, as in a demonstration
 };
 

@@ -16,8 +16,7 @@ Quorum::Quorum(Members members, const Options& options, std::shared_ptr<runtime:
       options_(options),
       runtime_(std::move(runtime)) {
   for (const auto& member : *members_) {
-    give_backs_.push_back(
-        std::make_shared<GiveBacks>(member->store, runtime_, options_.timeout));
+    give_backs_.push_back(std::make_shared<GiveBacks>(member->store, runtime_, options_.timeout));
   }
 }
 
@@ -33,9 +32,9 @@ Micros Quorum::without_drift(Micros lease) const {
 
 Micros Quorum::next_delay() const {
   const auto jitter = options_.retry_jitter.count();
-  const auto moved = static_cast<std::int64_t>(runtime_->random() %
-                                               static_cast<std::uint64_t>(2 * jitter + 1)) -
-                     jitter;
+  const auto moved =
+      static_cast<std::int64_t>(runtime_->random() % static_cast<std::uint64_t>(2 * jitter + 1)) -
+      jitter;
   return std::max<Micros>(options_.retry_delay + Micros(moved), 1ms);
 }
 
@@ -88,9 +87,25 @@ void Quorum::remove_ear(model::ProcessId process) {
 
 std::unexpected<Error> quorum_not_reached(const Quorum& quorum, const LockName& name,
                                           const Answers& answers, std::string_view done) {
-  return fail(Errc::quorum_not_reached,
-              fmt::format("'{}': {}", name.str(),
-                          explain(quorum.members(), answers.ballots, done)));
+  return fail(
+      Errc::quorum_not_reached,
+      fmt::format("'{}': {}", name.str(), explain(quorum.members(), answers.ballots, done)));
+}
+
+model::Busy busy_from(const Quorum& quorum, const Answers& answers) {
+  const auto held = count(answers.ballots, Ballot::Verdict::held);
+  model::Busy busy{.retry_after = until_contenders_end(answers.ballots),
+                   .held_by_members = static_cast<std::uint32_t>(held),
+                   .members = static_cast<std::uint32_t>(quorum.size())};
+  for (std::size_t at = 0; at < quorum.size(); ++at) {
+    const auto* outcome = answers.outcome(at);
+    const auto* said = outcome ? std::get_if<model::Busy>(outcome) : nullptr;
+    if (!said) continue;
+    busy.holder_count = said->holder_count;
+    busy.holders = said->holders;
+    break;
+  }
+  return busy;
 }
 
 Task<Answers> agree_on_fence(QuorumPtr quorum, Agreement agreement) {

@@ -27,6 +27,7 @@ class Quorum : public std::enable_shared_from_this<Quorum> {
   const std::shared_ptr<runtime::Runtime>& runtime() const { return runtime_; }
   LocalTime now() const { return runtime_->now(); }
   Leases& leases() { return leases_; }
+  const Leases& leases() const { return leases_; }
 
   // Far below the ttl of what is asked for: a member that thinks long costs validity.
   LocalTime deadline_for(Micros ttl, LocalTime at_most) const;
@@ -70,8 +71,12 @@ using QuorumPtr = std::shared_ptr<Quorum>;
 std::unexpected<Error> quorum_not_reached(const Quorum& quorum, const LockName& name,
                                           const Answers& answers, std::string_view done);
 
+// Of a vote that is contended.
+model::Busy busy_from(const Quorum& quorum, const Answers& answers);
+
 // Each command is a file of its own.
 Task<Result<Reply>> acquire(QuorumPtr quorum, store::Request request);
+Task<Result<Reply>> convert(QuorumPtr quorum, store::Request request);
 Task<Result<Reply>> renew(QuorumPtr quorum, store::Request request);
 Task<Result<Reply>> release(QuorumPtr quorum, store::Request request);
 Task<Result<Reply>> force_release(QuorumPtr quorum, store::Request request);

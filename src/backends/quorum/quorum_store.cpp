@@ -83,6 +83,9 @@ Task<Result<Reply>> QuorumStore::apply(Request request) {
   if (auto good = acquires ? supports(lock->spec) : Result<void>{}; !good && changes_something) {
     return Task<Result<Reply>>(std::unexpected(std::move(good.error())));
   }
+  const auto* wanted = std::get_if<model::Acquire>(&lock->verb);
+  const bool converts = wanted != nullptr && wanted->converts != model::RequestId::any;
+  if (converts) return convert(quorum_, std::move(request));
   return by_verb[lock->verb.index()](quorum_, std::move(request));
 }
 
@@ -127,7 +130,8 @@ Task<Result<std::vector<LockEvent>>> QuorumStore::history(LockName name, std::ui
   const QuorumPtr quorum = quorum_;
   Result<std::vector<LockEvent>> events = fail(Errc::unavailable, "no member answered");
   for (const auto& member : quorum->members()) {
-    auto reading = member->store->history(name, limit, quorum->deadline_for(max_member_timeout, deadline));
+    auto reading =
+        member->store->history(name, limit, quorum->deadline_for(max_member_timeout, deadline));
     events = co_await std::move(reading);
     if (events || events.error().code == Errc::unsupported) break;
   }
@@ -139,7 +143,8 @@ Task<Result<Micros>> QuorumStore::clock_offset(LocalTime deadline) {
   const QuorumPtr quorum = quorum_;
   Result<Micros> worst = fail(Errc::unavailable, "no member answered");
   for (const auto& member : quorum->members()) {
-    auto measuring = member->store->clock_offset(quorum->deadline_for(max_member_timeout, deadline));
+    auto measuring =
+        member->store->clock_offset(quorum->deadline_for(max_member_timeout, deadline));
     const Result<Micros> offset = co_await std::move(measuring);
     if (offset && (!worst || std::chrono::abs(*offset) > std::chrono::abs(*worst))) worst = offset;
   }
@@ -161,9 +166,8 @@ Result<std::shared_ptr<store::Store>> make_quorum_store(std::vector<MemberStore>
                                                         const Options& options,
                                                         std::shared_ptr<runtime::Runtime> runtime) {
   if (stores.size() < min_members || stores.size() > max_members) {
-    return fail(Errc::bad_input,
-                fmt::format("store: redlock: needs {} to {} members; got {}", min_members,
-                            max_members, stores.size()));
+    return fail(Errc::bad_input, fmt::format("store: redlock: needs {} to {} members; got {}",
+                                             min_members, max_members, stores.size()));
   }
   Members members;
   for (auto& each : stores) {

@@ -2,9 +2,9 @@
 //
 // Ending a lease, by its holder or by an operator. Every member is told, and those that do not hear
 // it are told again in the background.
-#include "backends/quorum/quorum.hpp"
-
 #include <holdfast/options.hpp>
+
+#include "backends/quorum/quorum.hpp"
 
 #include <algorithm>
 
@@ -49,11 +49,16 @@ Task<Result<Reply>> release(QuorumPtr quorum, store::Request request) {
   const LocalTime until =
       known ? known->valid_until + known->ttl / 50 + 10ms : quorum->now() + default_patience;
   const MemberSet may_be_at = known ? known->may_be_at : MemberSet().set();
-  const auto tell_again = [weak = std::weak_ptr(quorum), name, what, until, may_be_at](
+  // Later than now it must not mean a lease that its owner has got meanwhile. Where nobody knows
+  // which one was meant, it ends with its ttl on the members that did not hear this.
+  model::Release again = what;
+  if (known) again.request = known->request;
+  const auto tell_again = [weak = std::weak_ptr(quorum), name, again, until, may_be_at](
                               std::size_t member, const Ballot&, const Result<Reply>& reply) {
     const auto still_there = weak.lock();
     if (reply || !still_there || !may_be_at.test(member)) return;
-    still_there->give_back(member, name, what, until);
+    if (again.request == model::RequestId::any) return;
+    still_there->give_back(member, name, again, until);
   };
   Question question{.name = name,
                     .command = command,

@@ -2,10 +2,9 @@
 //
 // A renewal needs a majority that has the lease. Members that lost it, or never had it, get it
 // again once that majority is shown; they count from the next time on.
-#include "backends/quorum/quorum.hpp"
-
 #include <holdfast/options.hpp>
 
+#include "backends/quorum/quorum.hpp"
 #include "runtime/spawn.hpp"
 
 #include <algorithm>
@@ -129,16 +128,16 @@ Task<Answers> Renewing::vote() const {
   }
   Question question{.name = name(),
                     .command = std::move(carries),
-                    .deadline = quorum_->deadline_for(std::max(wanted().ttl, 5 * quorum_->options().timeout),
-                                                      request_.deadline),
+                    .deadline = quorum_->deadline_for(
+                        std::max(wanted().ttl, 5 * quorum_->options().timeout), request_.deadline),
                     .stop = request_.stop};
   Round::Rules rules{.ttl = std::max(wanted().ttl, known_ ? known_->ttl : Micros::zero())};
   // Those that were late when the lock was granted may have another fence: whoever does not know it
   // hears all of them before it believes one.
   if (!known_ && quorum_->options().fences) rules.until = Round::Until::all;
   if (known_) {
-    rules.late = [weak = std::weak_ptr(quorum_), shown = is_shown_, name = name(),
-                  verb = wanted()](std::size_t member, const Ballot&, const Result<Reply>& reply) {
+    rules.late = [weak = std::weak_ptr(quorum_), shown = is_shown_, name = name(), verb = wanted()](
+                     std::size_t member, const Ballot&, const Result<Reply>& reply) {
       const auto quorum = weak.lock();
       if (quorum && shown->load()) repair(quorum, member, name, verb, reply);
     };

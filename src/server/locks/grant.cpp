@@ -22,12 +22,6 @@ void record(const Acquisition& of, EventType type, std::optional<Fence> fence = 
                                       .party = party});
 }
 
-// As it is held now.
-client::Wanted held(client::Wanted wanted, const Taken& taken) {
-  wanted.request = taken.request;
-  return wanted;
-}
-
 // The session's lease is renewed here from now on.
 void bind(const Acquisition& of, const Taken& taken) {
   of.services.sessions->bind(*of.order.session, of.who,

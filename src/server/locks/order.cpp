@@ -3,6 +3,7 @@
 
 #include "client/options_check.hpp"
 #include "server/http/fields.hpp"
+#include "server/services.hpp"
 #include "text/words.hpp"
 
 #include <fmt/format.h>
@@ -120,6 +121,18 @@ Result<model::MetadataPtr> metadata_from(const boost::json::object* object) {
 
 }  // namespace
 
+Result<model::RequestId> held_request(const Call& call, const LockName& name, const OwnerId& owner,
+                                      std::string_view key) {
+  if (key.empty()) return model::RequestId::any;
+  if (!call.services.core().store().capabilities().spends_requests) {
+    return request_id(*call.principal, name.str(), key);
+  }
+  if (owner == owner_for(*call.principal, name.str(), key)) return model::RequestId::any;
+  return fail(Errc::unsupported,
+              "request: this store does not keep it, so that only everything that the owner holds "
+              "can be meant");
+}
+
 model::RequestId request_id(const Principal& principal, std::string_view name,
                             std::string_view key) {
   const auto number = number_at(digest_of("holdfast request", principal, name, key), 0);
@@ -172,8 +185,11 @@ Result<AcquireOrder> parse_acquire(const Call& call, client::Core& core, std::st
   if (auto good = core.store().supports(*spec); !good) {
     return std::unexpected(std::move(good.error()));
   }
+  // A store that takes back by itself what it does not grant would take it from whoever was granted
+  // it by the same request, so there a key cannot tell one.
+  const bool is_shared = !key->text.empty() && !core.store().capabilities().spends_requests;
   const auto request =
-      key->text.empty() ? core.fresh_request() : request_id(*call.principal, name, key->text);
+      is_shared ? request_id(*call.principal, name, key->text) : core.fresh_request();
   return AcquireOrder{.wanted = {.name = std::move(*good_name),
                                  .spec = *spec,
                                  .owner = std::move(*owner),
@@ -181,7 +197,7 @@ Result<AcquireOrder> parse_acquire(const Call& call, client::Core& core, std::st
                                  .permits = permits,
                                  .ttl = ttl,
                                  .wait = wait,
-                                 .is_shared = !key->text.empty(),
+                                 .is_shared = is_shared,
                                  .metadata = std::move(*metadata)},
                       .session = std::move(session)};
 }

@@ -29,6 +29,10 @@ struct RequestKey {
 Result<RequestKey> request_key(const Call& call, std::optional<std::string_view> field);
 model::RequestId request_id(const Principal& principal, std::string_view name,
                             std::string_view key);
+// Which lease of the owner a caller means who gives the key under which it was acquired, or none.
+// Errors: unsupported, where a store cannot tell.
+Result<model::RequestId> held_request(const Call& call, const LockName& name, const OwnerId& owner,
+                                      std::string_view key);
 
 inline constexpr std::size_t max_request_key_bytes = 256;
 inline constexpr std::size_t max_session_bytes = 256;

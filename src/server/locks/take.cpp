@@ -134,6 +134,11 @@ Task<TakeResult> take_waiting(std::shared_ptr<Core> core, client::Wanted wanted,
   co_return result;
 }
 
+client::Wanted held(client::Wanted wanted, const Taken& taken) {
+  wanted.request = taken.request;
+  return wanted;
+}
+
 std::shared_ptr<client::HeldLease> keep_renewed(const std::shared_ptr<Core>& core,
                                                 const client::Wanted& wanted, const Taken& taken) {
   client::HeldLease::Identity identity{.name = wanted.name,

@@ -44,6 +44,9 @@ TakeResult take_now(Core& core, const client::Wanted& wanted);
 Task<TakeResult> take_waiting(std::shared_ptr<Core> core, client::Wanted wanted,
                               std::stop_token stop);
 
+// As it is held by now.
+client::Wanted held(client::Wanted wanted, const Taken& taken);
+
 // A handle on what was taken, which renews it until it is detached or released.
 std::shared_ptr<client::HeldLease> keep_renewed(const std::shared_ptr<Core>& core,
                                                 const client::Wanted& wanted, const Taken& taken);

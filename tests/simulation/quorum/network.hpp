@@ -34,6 +34,10 @@ class Network final : public Carrier {
   // All is well from here on, and copies that were held up are gone.
   void heal();
 
+  // Beyond the time for which a place in line is given back: it ends by itself.
+  bool was_cut_for_long(const LineId& line) const {
+    return clients_[line.client].links[line.member].was_cut_for_long;
+  }
   // A copy of this request, or one that came after its caller had given up on it, was granted or
   // queued there: nobody can know of it, and it ends by itself.
   bool is_stray(std::size_t member, model::RequestId request) const {
@@ -45,6 +49,8 @@ class Network final : public Carrier {
     std::shared_ptr<Line> line;
     Time up_cut_until = 0;
     Time down_cut_until = 0;
+    Time cut_from = 0;
+    bool was_cut_for_long = false;
     bool subscribed = true;
     // Arrivals, which keep their order within a connection.
     std::uint32_t connection = 0;

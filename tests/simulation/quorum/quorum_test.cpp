@@ -79,7 +79,7 @@ TEST_F(QuorumSeeds, meet_every_kind_of_fault) {
   std::array<std::uint64_t, 32> seen{};
   std::uint64_t crashes = 0;
   std::uint64_t steps_back = 0;
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 400; ++seed) {
     for (const auto& event : run_seed_with(Hole::none, seed).history.events) {
       ++seen.at(static_cast<std::size_t>(event.what));
       crashes += event.what == What::stopped && event.until == history::for_ever ? 1 : 0;

@@ -280,8 +280,9 @@ void World::check_nothing_left() {
       for (const model::Waiter& waiter : network_.member(member).waiters(lock)) {
         const OpId op = recorder_.op_of(waiter.owner);
         const auto process = recorder_.history.attempt(op).process;
-        const bool ends_by_itself =
-            clients_[process - 1]->is_gone() || network_.is_stray(member, waiter.request);
+        const bool ends_by_itself = clients_[process - 1]->is_gone() ||
+                                    network_.is_stray(member, waiter.request) ||
+                                    network_.was_cut_for_long({process - 1, member});
         if (ends_by_itself) continue;
         broken(history::Rule::orphans_vanish,
                fmt::format("#{} still stands in line at member {}", op, member + 1));

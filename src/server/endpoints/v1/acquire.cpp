@@ -28,7 +28,7 @@ Task<Response> acquire_later(Acquisition acquisition, std::stop_token stop) {
   // A caller that left while it was granted the lock will not release it: we do. A session's lease
   // is not the connection's: it ends with the session.
   if (result && !order.session) {
-    response.undelivered = [core = services.shared_core(), wanted = order.wanted] {
+    response.undelivered = [core = services.shared_core(), wanted = held(order.wanted, *result)] {
       give_back(core, wanted);
     };
   }

@@ -120,7 +120,7 @@ Task<Response> acquire_each(Services& services, Who who, AllOrder all, std::stop
       co_return refusal(taken.error(), Kind::mutex);
     }
     held.push_back(keep_renewed(services.shared_core(), wanted, *taken));
-    wanted_by_now.push_back(wanted);
+    wanted_by_now.push_back(server::held(wanted, *taken));
   }
   const auto waited = std::chrono::floor<Micros>(runtime.now() - began);
   auto handing = hand_out(services, std::move(held), std::move(wanted_by_now), waited);

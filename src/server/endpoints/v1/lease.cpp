@@ -33,10 +33,9 @@ Result<LeaseOrder> parse(const Call& call, bool has_ttl) {
   if (auto good = fields.done(); !good) return std::unexpected(std::move(good.error()));
   auto owner = OwnerId::make(owner_text);
   if (!owner) return std::unexpected(std::move(owner.error()));
-  const auto request = request_text && !request_text->empty()
-                           ? request_id(*call.principal, name->str(), *request_text)
-                           : model::RequestId::any;
-  return LeaseOrder{std::move(*name), std::move(*owner), request, ttl.value_or(default_ttl)};
+  const auto request = held_request(call, *name, *owner, request_text.value_or(""));
+  if (!request) return std::unexpected(request.error());
+  return LeaseOrder{std::move(*name), std::move(*owner), *request, ttl.value_or(default_ttl)};
 }
 
 Response refused(ByOutcome& counter, const Error& error) {

@@ -252,6 +252,9 @@ Result<std::shared_ptr<client::Core>> open_core(std::string_view url) {
     const auto runtime = runtime::shared_runtime();
     return core_over(backend.open(*parsed, runtime), runtime);
   }
+  if (parsed->scheme == quorum_scheme) {
+    return fail(Errc::bad_input, "store: redlock: is written redlock://MEMBER,MEMBER,MEMBER");
+  }
   return fail(
       Errc::bad_input,
       fmt::format(

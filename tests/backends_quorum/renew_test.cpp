@@ -182,5 +182,35 @@ TEST_F(QuorumRenew, of_a_member_that_was_restarted_does_not_count_for_the_ttl) {
   granted(renew("anna"));
 }
 
+// A member where others read when the lease was upgraded has it as a shared one: new readers would
+// be let in there.
+TEST_F(QuorumRenew, of_an_upgraded_lease_counts_only_members_where_it_was_upgraded) {
+  open(5);
+  spec = model::LockSpec::read_write();
+  granted(acquire({.owner = "anna", .permits = 1, .ttl = 10s}));
+  take_at({3, 4}, {.owner = "ben", .permits = 1, .ttl = 1h});
+  granted(acquire({.owner = "anna", .request = 2, .ttl = 10s, .converts = 1}));
+  members[0]->pause();
+  auto renewing = start_renewal("anna");
+  advance(1s);
+  EXPECT_EQ(error_of(renewing.result()), Errc::quorum_not_reached);
+  EXPECT_THAT(message_of(renewing.result()), testing::HasSubstr("shared lease"));
+}
+
+TEST_F(QuorumRenew, upgrades_the_lease_where_others_were_reading) {
+  open(5);
+  spec = model::LockSpec::read_write();
+  granted(acquire({.owner = "anna", .permits = 1, .ttl = 10s}));
+  take_at({3, 4}, {.owner = "ben", .permits = 1, .ttl = 1s});
+  granted(acquire({.owner = "anna", .request = 2, .ttl = 10s, .converts = 1}));
+  advance(1001ms);
+  granted(renew("anna"));
+  for (std::size_t at = 0; at < 5; ++at) {
+    EXPECT_EQ(seen_at(at).holders.at(0).permits, all_permits) << at;
+  }
+  members[0]->pause();
+  granted(renew("anna"));
+}
+
 }  // namespace
 }  // namespace holdfast::test

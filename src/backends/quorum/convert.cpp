@@ -59,6 +59,15 @@ bool may_have_happened(const Result<Reply>& reply) {
   return reply ? fence_in(reply).has_value() : reply.error().code == Errc::outcome_unknown;
 }
 
+// An upgraded lease excludes others only where it was upgraded; a lease is shared wherever it is.
+MemberSet where_converted(const Conversion& conversion, const Answers& answers) {
+  MemberSet where;
+  for (std::size_t at = 0; at < answers.replies.size(); ++at) {
+    where.set(at, !conversion.upgrades() || fence_in(answers.replies[at]));
+  }
+  return where;
+}
+
 // Of an upgrade that failed, on a member that may have it, or may get it later. Ends with the next
 // conversion, which has a fence of its own there, and with the lease.
 Task<bool> undo(Conversion conversion, std::size_t member) {
@@ -166,6 +175,7 @@ Task<Result<Reply>> convert(QuorumPtr quorum, store::Request request) {
   if (rule(answers.ballots) != Ruling::carried) co_return lost(conversion, answers);
   Fence fence = known ? known->fence : before_fence;
   Micros lease = lease_of(answers.ballots);
+  const MemberSet counted = where_converted(conversion, answers);
   if (conversion.upgrades() && quorum->options().fences) {
     fence = largest_fence(answers.ballots);
     auto agreeing = agree_on_fence(quorum, {.name = request.name,
@@ -174,7 +184,8 @@ Task<Result<Reply>> convert(QuorumPtr quorum, store::Request request) {
                                             .request = wanted.converts,
                                             .fence = fence,
                                             .ttl = wanted.ttl,
-                                            .deadline = request.deadline});
+                                            .deadline = request.deadline,
+                                            .counted = counted});
     const Answers confirmed = co_await std::move(agreeing);
     if (rule(confirmed.ballots) != Ruling::carried) {
       undo_where_needed(conversion, answers);
@@ -187,7 +198,8 @@ Task<Result<Reply>> convert(QuorumPtr quorum, store::Request request) {
   quorum->leases().converted(request.name, wanted.owner, wanted.converts,
                              {.permits = wanted.permits,
                               .fence = fence,
-                              .valid_until = began + usable - usable / 100 - 2ms});
+                              .valid_until = began + usable - usable / 100 - 2ms,
+                              .counts_at = counted});
   co_return Reply{.outcome = model::LockOutcome(model::Granted{fence, usable})};
 }
 

@@ -61,7 +61,16 @@ void Leases::converted(const LockName& name, const OwnerId& owner, model::Reques
   ++lease.conversions;
   lease.permits = to.permits;
   lease.fence = to.fence;
+  lease.counts_at = to.counts_at;
   lease.valid_until = std::max(lease.valid_until, to.valid_until);
+}
+
+void Leases::counts_also_at(const LockName& name, const OwnerId& owner, const KnownLease& lease,
+                            std::size_t member) {
+  const std::lock_guard lock(mutex_);
+  const auto found = leases_.find(key(name, owner, lease.request));
+  if (found == leases_.end() || found->second.conversions != lease.conversions) return;
+  found->second.counts_at.set(member);
 }
 
 void Leases::erase(const LockName& name, const OwnerId& owner, model::RequestId request) {

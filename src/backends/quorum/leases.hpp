@@ -33,6 +33,8 @@ struct KnownLease {
   LocalTime valid_until{};
   MemberSet may_be_at;            // surely not at the others
   std::uint64_t conversions = 0;  // that were begun or ended
+  // Where it is what it is taken for: an upgraded lease may be a shared one on the others.
+  MemberSet counts_at = MemberSet().set();
 };
 
 class Leases {
@@ -55,9 +57,13 @@ class Leases {
     std::uint32_t permits = all_permits;
     Fence fence = 0;
     LocalTime valid_until{};
+    MemberSet counts_at = MemberSet().set();
   };
   void converted(const LockName& name, const OwnerId& owner, model::RequestId request,
                  const Converted& to);
+  // Unless it was converted since it was found as `lease`.
+  void counts_also_at(const LockName& name, const OwnerId& owner, const KnownLease& lease,
+                      std::size_t member);
   // RequestId::any: all of the owner.
   void erase(const LockName& name, const OwnerId& owner, model::RequestId request);
 

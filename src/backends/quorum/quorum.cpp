@@ -114,7 +114,7 @@ Task<Answers> agree_on_fence(QuorumPtr quorum, Agreement agreement) {
   Question question{.name = std::move(agreement.name),
                     .command = model::LockCommand{agreement.spec, std::move(verb)},
                     .deadline = quorum->deadline_for(agreement.ttl, agreement.deadline)};
-  return quorum->ask(std::move(question), {.ttl = agreement.ttl});
+  return quorum->ask(std::move(question), {.ttl = agreement.ttl, .counted = agreement.counted});
 }
 
 }  // namespace holdfast::backends::quorum

@@ -95,6 +95,7 @@ struct Agreement {
   Fence fence = 0;
   Micros ttl{};
   LocalTime deadline{};
+  MemberSet counted = MemberSet().set();
 };
 Task<Answers> agree_on_fence(QuorumPtr quorum, Agreement agreement);
 

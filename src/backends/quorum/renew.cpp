@@ -49,6 +49,9 @@ Task<bool> give_again(Repair repair) {
                                     : reply.error().code == Errc::outcome_unknown;
   if (!may_be_there) co_return false;
   repair.quorum->leases().is_also_at(repair.name, repair.owner, repair.request, repair.member);
+  if (outcome) {
+    repair.quorum->leases().counts_also_at(repair.name, repair.owner, lease, repair.member);
+  }
   if (!repair.quorum->leases().find(repair.name, repair.owner, repair.request)) {
     // It was released meanwhile, and that may have been heard before this.
     repair.quorum->give_back(repair.member, repair.name, {repair.owner, repair.request},
@@ -62,15 +65,39 @@ Task<bool> give_again(Repair repair) {
   co_return told.has_value();
 }
 
-// Of a member that says it has nothing.
+// On a member that has a shared lease where the others have an exclusive one, since somebody else
+// was reading there.
+Task<bool> upgrade(Repair repair, Fence known) {
+  const KnownLease& lease = repair.lease;
+  store::Store& store = *repair.quorum->members()[repair.member]->store;
+  model::Acquire wanted{.owner = repair.owner,
+                        .request = repair.request,
+                        .permits = lease.permits,
+                        .ttl = min_ttl,
+                        .converts = repair.request,
+                        .known = known,
+                        .metadata = lease.metadata};
+  auto asking = store.apply(question(repair, {lease.spec, std::move(wanted)}));
+  const Result<Reply> reply = co_await std::move(asking);
+  const auto* outcome = reply ? std::get_if<model::LockOutcome>(&reply->outcome) : nullptr;
+  if (!outcome || !std::holds_alternative<model::Granted>(*outcome)) co_return false;
+  repair.quorum->leases().counts_also_at(repair.name, repair.owner, lease, repair.member);
+  co_return true;
+}
+
+// Of a member that says it has nothing, or less than the others.
 void repair(const QuorumPtr& quorum, std::size_t member, const LockName& name,
             const model::Renew& wanted, const Result<Reply>& reply) {
   const auto* outcome = reply ? std::get_if<model::LockOutcome>(&reply->outcome) : nullptr;
-  if (!outcome || !std::holds_alternative<model::NotHeld>(*outcome)) return;
+  const auto* granted = outcome ? std::get_if<model::Granted>(outcome) : nullptr;
+  if (!granted && (!outcome || !std::holds_alternative<model::NotHeld>(*outcome))) return;
   auto lease = quorum->leases().find(name, wanted.owner, wanted.request);
   if (!lease || quorum->now() >= lease->valid_until) return;
+  if (granted && lease->counts_at.test(member)) return;
   const auto request = lease->request;
-  runtime::spawn(give_again({quorum, member, name, wanted.owner, request, std::move(*lease)}));
+  Repair repair{quorum, member, name, wanted.owner, request, std::move(*lease)};
+  runtime::spawn(granted ? upgrade(std::move(repair), granted->fence)
+                         : give_again(std::move(repair)));
 }
 
 const model::LockOutcome* who_says_no(const Quorum& quorum, const Answers& answers) {
@@ -132,6 +159,7 @@ Task<Answers> Renewing::vote() const {
                         std::max(wanted().ttl, 5 * quorum_->options().timeout), request_.deadline),
                     .stop = request_.stop};
   Round::Rules rules{.ttl = std::max(wanted().ttl, known_ ? known_->ttl : Micros::zero())};
+  if (known_) rules.counted = known_->counts_at;
   // Those that were late when the lock was granted may have another fence: whoever does not know it
   // hears all of them before it believes one.
   if (!known_ && quorum_->options().fences) rules.until = Round::Until::all;

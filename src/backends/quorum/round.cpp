@@ -129,6 +129,9 @@ Ballot Round::judge(std::size_t member, const Result<Reply>& reply) const {
   if (auto reason = asked.why_not_counted(now, rules_.ttl, rules_.grace)) {
     ballot.verdict = Verdict::refused;
     ballot.reason = std::move(*reason);
+  } else if (!rules_.counted.test(member)) {
+    ballot.verdict = Verdict::refused;
+    ballot.reason = "has it as a shared lease";
   }
   return ballot;
 }

@@ -4,6 +4,7 @@
 // who answer later are heard all the same.
 #pragma once
 
+#include "backends/quorum/leases.hpp"
 #include "backends/quorum/member.hpp"
 #include "backends/quorum/vote.hpp"
 #include "runtime/event.hpp"
@@ -39,6 +40,7 @@ class Round : public std::enable_shared_from_this<Round> {
     Until until = Until::certain;
     Micros ttl{};    // of the lease that rests on it; 0: of no lease
     Micros grace{};  // of the members
+    MemberSet counted = MemberSet().set();  // the yes of the others is none
     // An answer that came when the round was over, or that nobody waits for. On any thread.
     std::function<void(std::size_t member, const Ballot&, const Result<Reply>&)> late{};
     // Somebody's first answer told who it is.

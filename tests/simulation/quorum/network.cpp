@@ -149,7 +149,10 @@ void Network::tell_waiters(std::size_t member, const LockName& name) {
 
 void Network::cut(const LineId& line, Direction direction, Time until) {
   Link& cut = link(line);
-  if (std::max(cut.up_cut_until, cut.down_cut_until) < now_) cut.cut_from = now_;
+  // What is given back in the background may miss a moment in which it could be heard.
+  const Time last_trouble =
+      std::max({cut.up_cut_until, cut.down_cut_until, process(line).stopped_until()});
+  if (last_trouble + 3 * second / 2 < now_) cut.cut_from = now_;
   const Time longest = std::chrono::nanoseconds(model::limits::queue_ttl).count() - second;
   if (until - cut.cut_from > longest) cut.was_cut_for_long = true;
   if (direction != Direction::down) cut.up_cut_until = until;

@@ -68,7 +68,9 @@ Task<bool> Worker::run() {
     co_await nap(world_.is_calm() ? world_.dice().between(50, 500) * millisecond
                                   : world_.dice().mostly_short(300 * millisecond));
     if (is_over()) break;
-    auto acquiring = acquire(world_.dice().below(world_.plan().names.size()));
+    const std::size_t locks = world_.plan().names.size();
+    // In turn, where each lock is to be asked for.
+    auto acquiring = acquire(world_.is_calm() ? turns_++ % locks : world_.dice().below(locks));
     if (!co_await std::move(acquiring)) continue;
     auto using_it = use();
     co_await std::move(using_it);
@@ -204,7 +206,7 @@ Task<bool> Worker::upgrade_for_a_while() {
   }
   note_granted(op);
   upgraded_ = op;
-  co_await nap(world_.dice().mostly_short(world_.plan().ttl));
+  co_await nap(world_.is_calm() ? millisecond : world_.dice().mostly_short(world_.plan().ttl));
   upgraded_ = 0;
   if (is_silent()) co_return false;
   world_.recorder().add(What::releasing, op);

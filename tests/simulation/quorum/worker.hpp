@@ -45,6 +45,7 @@ class Worker {
   World& world_;
   Client& client_;
   bool done_ = false;
+  std::size_t turns_ = 0;  // since all is calm
   OpId op_ = 0;
   OpId upgraded_ = 0;  // the attempt that made the lease of op_ exclusive
   bool is_shared_ = false;

@@ -185,7 +185,7 @@ Attempt::Verdict Attempt::judge(const model::LockOutcome& outcome) {
     }
     if (!waits()) {
       ++refusals_;
-      pause_ = delay_between_tries(can_.retry, core_->runtime().random());
+      pause_ = runtime::jittered(can_.retry.delay, can_.retry.jitter, core_->runtime().random());
       return std::nullopt;
     }
     const Micros delay = runtime::next_delay({}, refusals_++, core_->runtime().random());
@@ -208,7 +208,7 @@ Attempt::Verdict Attempt::judge(const Error& error) {
   if (may_pass && is_cancelled()) return std::unexpected(cancelled());
   if (no_quorum && !waits() && tries_again()) {
     ++refusals_;
-    pause_ = delay_between_tries(can_.retry, core_->runtime().random());
+    pause_ = runtime::jittered(can_.retry.delay, can_.retry.jitter, core_->runtime().random());
     return std::nullopt;
   }
   if (is_cut_short) return fail(Errc::timed_out, explain_timeout(wanted_.name, wanted_.wait));
@@ -312,13 +312,6 @@ Task<bool> keep_withdrawing(Withdrawal rest) {
 }
 
 }  // namespace
-
-Micros delay_between_tries(const store::Retry& retry, std::uint64_t random) {
-  const auto jitter = retry.jitter.count();
-  const auto span = static_cast<std::uint64_t>(2 * jitter + 1);
-  const Micros moved(static_cast<std::int64_t>(random % span) - jitter);
-  return std::max<Micros>(retry.delay + moved, std::chrono::milliseconds(1));
-}
 
 Task<bool> withdraw(std::shared_ptr<Core> core, LockName name, model::Release what, Micros ttl) {
   const LocalTime now = core->runtime().now();

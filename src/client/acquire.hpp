@@ -43,9 +43,6 @@ struct Won {
   std::shared_ptr<store::Listening> ear;
 };
 
-// Between two tries of a caller that does not wait.
-Micros delay_between_tries(const store::Retry& retry, std::uint64_t random);
-
 // However it ends, the store is left with the lock granted to the caller, or with nothing of it
 // (at the latest when the ttl ends, if the store cannot be reached).
 Task<Result<Won>> acquire(std::shared_ptr<Core> core, Wanted wanted, std::stop_token stop);

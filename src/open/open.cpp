@@ -16,6 +16,7 @@
 #include "runtime/spawn.hpp"
 #include "text/password.hpp"
 #include "text/quorum_url.hpp"
+#include "text/quote.hpp"
 #include "text/url.hpp"
 
 #include <fmt/format.h>
@@ -112,19 +113,13 @@ Result<OpenedMember> open_member(StoreUrl url, const backends::quorum::Options& 
   return OpenedMember{{std::move(*store), std::move(address)}, Task<Result<void>>(Result<void>{})};
 }
 
-// "a:6379: connection refused" is said of a:6379 anyway.
-std::string_view without_peer(std::string_view reason, std::string_view peer) {
-  const bool repeats = reason.starts_with(peer) && reason.substr(peer.size()).starts_with(": ");
-  return repeats ? reason.substr(peer.size() + 2) : reason;
-}
-
 std::string explain_absence(const std::vector<MemberStore>& members,
                             const std::vector<std::optional<std::string>>& missing) {
   std::string each;
   for (std::size_t at = 0; at < members.size(); ++at) {
     if (!missing[at]) continue;
     const std::string& address = members[at].address;
-    const auto reason = without_peer(*missing[at], address.substr(0, address.find('/')));
+    const auto reason = text::without_peer(*missing[at], address.substr(0, address.find('/')));
     each += fmt::format("{}{} unreachable ({})", each.empty() ? "" : ", ", address, reason);
     runtime::log_warning(
         fmt::format("redlock: {} counts as a no until it answers: {}", address, reason));

@@ -15,4 +15,11 @@ std::chrono::microseconds next_delay(const Backoff& backoff, unsigned failures,
   return delay - std::chrono::microseconds(quarter) + std::chrono::microseconds(moved);
 }
 
+std::chrono::microseconds jittered(std::chrono::microseconds delay,
+                                   std::chrono::microseconds jitter, std::uint64_t random) {
+  const auto span = static_cast<std::uint64_t>(2 * jitter.count() + 1);
+  const std::chrono::microseconds moved(static_cast<std::int64_t>(random % span) - jitter.count());
+  return std::max<std::chrono::microseconds>(delay + moved, std::chrono::milliseconds(1));
+}
+
 }  // namespace holdfast::runtime

@@ -16,4 +16,8 @@ struct Backoff {
 std::chrono::microseconds next_delay(const Backoff& backoff, unsigned failures,
                                      std::uint64_t random);
 
+// `delay`, give or take up to `jitter`, and never nothing at all.
+std::chrono::microseconds jittered(std::chrono::microseconds delay,
+                                   std::chrono::microseconds jitter, std::uint64_t random);
+
 }  // namespace holdfast::runtime

@@ -49,11 +49,7 @@ Result<QuorumUrl> parse_quorum_url(std::string_view url) {
   auto rest = url.substr(beginning.size(), mark - beginning.size());
   // The options alone, as those of a URL that is good otherwise.
   auto options = parse_store_url(fmt::format("{}host{}", beginning, url.substr(mark)));
-  if (!options) {
-    // With the URL as it was given.
-    return fail(Errc::bad_input,
-                fmt::format("URL '{}' has options that cannot be read", masked(url)));
-  }
+  if (!options) return std::unexpected(std::move(options.error()));
   QuorumUrl out{.scheme = "redlock", .members = {}, .options = std::move(options->options)};
   while (true) {
     const auto comma = rest.find(',');

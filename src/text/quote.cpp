@@ -24,4 +24,9 @@ std::string quoted(std::string_view text) {
   return out;
 }
 
+std::string_view without_peer(std::string_view reason, std::string_view peer) {
+  const bool repeats = reason.starts_with(peer) && reason.substr(peer.size()).starts_with(": ");
+  return repeats ? reason.substr(peer.size() + 2) : reason;
+}
+
 }  // namespace holdfast::text

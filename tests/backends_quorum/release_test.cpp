@@ -135,6 +135,27 @@ TEST_F(QuorumRelease, by_force_leaves_later_holders_alone) {
   EXPECT_EQ(must_be<model::Forced>(apply({spec, model::ForceRelease{fence}})).count, 1U);
 }
 
+TEST_F(QuorumRelease, by_force_is_not_undone_by_a_renewal_that_was_on_its_way) {
+  open(5);
+  const auto holder = store;
+  const auto operators = open_again();
+  granted(acquire({.owner = "anna", .ttl = 10s}));
+  script({0, 1}, Verb::renew, Fault::delay_request(10ms), 1);
+  granted(renew("anna"));
+  advance(5ms);
+  for (const std::size_t at : {3U, 4U}) other_lines[at]->pause();
+  store = operators;
+  auto forcing = start({spec, model::ForceRelease{}});
+  advance(1s);
+  must_be<model::Forced>(outcome_of(forcing.result()));
+  for (const std::size_t at : {3U, 4U}) other_lines[at]->resume();
+  store = holder;
+  EXPECT_EQ(holders(), counts({0, 0, 0, 1, 1}));
+  auto renewing = start_renewal("anna");
+  advance(1s);
+  must_be<model::NotHeld>(outcome_of(renewing.result()));
+}
+
 TEST_F(QuorumRelease, by_force_needs_a_majority_that_hears_it) {
   open(5);
   granted(acquire({.owner = "anna"}));

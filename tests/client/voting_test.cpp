@@ -220,19 +220,5 @@ TEST_F(Voting, a_wait_that_ends_behind_another_timed_out_whatever_was_before) {
   value_of(lease.release());
 }
 
-TEST(DelayBetweenTries, is_the_delay_give_or_take_the_jitter_and_never_nothing) {
-  using client::delay_between_tries;
-  const Retry plain{.times = 1, .delay = 200ms, .jitter = {}};
-  EXPECT_EQ(delay_between_tries(plain, 0), 200ms);
-  EXPECT_EQ(delay_between_tries(plain, UINT64_MAX), 200ms);
-  const Retry wide{.times = 1, .delay = 200ms, .jitter = 100ms};
-  EXPECT_EQ(delay_between_tries(wide, 0), 100ms);
-  EXPECT_EQ(delay_between_tries(wide, 100'000), 200ms);
-  EXPECT_EQ(delay_between_tries(wide, 200'000), 300ms);
-  EXPECT_EQ(delay_between_tries(wide, 200'001), 100ms) << "and from the start again";
-  const Retry short_one{.times = 1, .delay = 10ms, .jitter = 200ms};
-  EXPECT_EQ(delay_between_tries(short_one, 0), 1ms);
-}
-
 }  // namespace
 }  // namespace holdfast::test

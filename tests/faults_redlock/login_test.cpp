@@ -129,7 +129,7 @@ std::vector<BadUrl> bad_urls() {
       {members(3) + "?drift=-1", "option 'drift' must be a number from 0.01 to 0.5"},
       {members(3) + "?drift=inf", "option 'drift' must be a number from 0.01 to 0.5"},
       {members(3) + "?drift=0.1x", "option 'drift' must be a number from 0.01 to 0.5"},
-      {members(3) + "?drift=", "has options that cannot be read"},
+      {members(3) + "?drift=", "has the option \"drift\" without a value"},
       {members(3) + "?timeout=1ms", "option 'timeout' must be a duration from 5ms to 10s"},
       {members(3) + "?timeout=11s", "option 'timeout' must be a duration from 5ms to 10s"},
       {members(3) + "?retry_delay=61s", "option 'retry_delay' must be a duration"},

@@ -47,5 +47,15 @@ TEST(Backoff, of_nothing_is_nothing) {
   EXPECT_LE(next_delay({.first = 3us, .cap = 3us}, 3, 12345), 3us);
 }
 
+TEST(Jittered, is_the_delay_give_or_take_the_jitter_and_never_nothing) {
+  EXPECT_EQ(jittered(200ms, 0ms, 0), 200ms);
+  EXPECT_EQ(jittered(200ms, 0ms, UINT64_MAX), 200ms);
+  EXPECT_EQ(jittered(200ms, 100ms, 0), 100ms);
+  EXPECT_EQ(jittered(200ms, 100ms, 100'000), 200ms);
+  EXPECT_EQ(jittered(200ms, 100ms, 200'000), 300ms);
+  EXPECT_EQ(jittered(200ms, 100ms, 200'001), 100ms) << "and from the start again";
+  EXPECT_EQ(jittered(10ms, 200ms, 0), 1ms);
+}
+
 }  // namespace
 }  // namespace holdfast::runtime

@@ -124,7 +124,8 @@ TEST_F(GivenBackByVotersTest, a_caller_that_left_while_its_second_try_was_grante
     voters->lose_quorum(1);
     store->script(test::Verb::acquire, Fault::delay_reply(200ms), 1, 1);
     const auto names = path.ends_with("all") ? R"("names":["a"],)" : "";
-    ask_and_leave({.method = "POST", .path = path, .body = fmt::format(R"({{{}"ttl":"1h"}})", names)});
+    const auto body = fmt::format(R"({{{}"ttl":"1h"}})", names);
+    ask_and_leave({.method = "POST", .path = path, .body = body});
     EXPECT_TRUE(eventually([&] { return is_held("a"); })) << path;
     EXPECT_TRUE(eventually([&] { return !is_held("a"); })) << path;
   }

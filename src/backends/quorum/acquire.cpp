@@ -267,8 +267,8 @@ Result<Reply> Acquiring::lost(const Answers& answers) {
   if (request_.stop.stop_requested()) {
     return fail(Errc::cancelled, fmt::format("asking for '{}' was cancelled", name().str()));
   }
-  if (auto refused = refusal(answers)) return Reply{.outcome = std::move(*refused)};
   if (is_contended(answers.ballots)) return Reply{.outcome = contended(answers)};
+  if (auto refused = refusal(answers)) return Reply{.outcome = std::move(*refused)};
   return quorum_not_reached(*quorum_, name(), answers, "granted");
 }
 

@@ -150,6 +150,37 @@ Task<Answers> ask_to_convert(Conversion conversion, Answers fences, LocalTime de
       });
 }
 
+Agreement agreement_of(const Conversion& conversion, const Answers& answers, LocalTime deadline) {
+  const auto& wanted = conversion.wanted;
+  return {.name = conversion.name,
+          .spec = conversion.spec,
+          .owner = wanted.owner,
+          .request = wanted.converts,
+          .fence = largest_fence(answers.ballots),
+          .ttl = wanted.ttl,
+          .deadline = deadline,
+          .counted = where_converted(conversion, answers)};
+}
+
+Result<Reply> done(const Conversion& conversion, const Answers& answers, Fence fence,
+                   LocalTime began, Micros lease) {
+  Quorum& quorum = *conversion.quorum;
+  const auto& wanted = conversion.wanted;
+  if (!quorum.options().fences) fence = 0;
+  const Micros usable = quorum.without_drift(lease);
+  quorum.leases().converted(conversion.name, wanted.owner, wanted.converts,
+                            {.permits = wanted.permits,
+                             .fence = fence,
+                             .valid_until = began + usable - usable / 100 - 2ms,
+                             .counts_at = where_converted(conversion, answers)});
+  return Reply{.outcome = model::LockOutcome(model::Granted{fence, usable})};
+}
+
+Result<Reply> is_a_late_copy() {
+  Error error{Errc::busy, "the lease was converted meanwhile"};
+  return Reply{.outcome = model::LockOutcome(model::Refused{std::move(error)})};
+}
+
 }  // namespace
 
 Task<Result<Reply>> convert(QuorumPtr quorum, store::Request request) {
@@ -158,49 +189,32 @@ Task<Result<Reply>> convert(QuorumPtr quorum, store::Request request) {
   conversion.spec.order = Order::barging;
   const auto& wanted = conversion.wanted;
   const auto known = quorum->leases().find(request.name, wanted.owner, wanted.converts);
+  const bool has_fences = quorum->options().fences;
   const bool is_late = known && wanted.known != 0 && wanted.known != known->fence;
-  if (is_late && quorum->options().fences) {
-    Error error{Errc::busy, "the lease was converted meanwhile"};
-    co_return Reply{.outcome = model::LockOutcome(model::Refused{std::move(error)})};
-  }
+  if (is_late && has_fences) co_return is_a_late_copy();
   const LocalTime began = quorum->now();
   conversion.number =
       quorum->leases().begin_conversion(request.name, wanted.owner, wanted.converts);
   auto asking = ask_for_fences(conversion, request.deadline);
-  Answers fences = co_await std::move(asking);
+  const Answers fences = co_await std::move(asking);
   if (rule(fences.ballots) != Ruling::carried) co_return lost(conversion, fences);
-  const auto before_fence = agreed_fence(fences.ballots).value_or(largest_fence(fences.ballots));
-  auto voting = ask_to_convert(conversion, std::move(fences), request.deadline);
+  auto voting = ask_to_convert(conversion, fences, request.deadline);
   const Answers answers = co_await std::move(voting);
   if (rule(answers.ballots) != Ruling::carried) co_return lost(conversion, answers);
-  Fence fence = known ? known->fence : before_fence;
-  Micros lease = lease_of(answers.ballots);
-  const MemberSet counted = where_converted(conversion, answers);
-  if (conversion.upgrades() && quorum->options().fences) {
-    fence = largest_fence(answers.ballots);
-    auto agreeing = agree_on_fence(quorum, {.name = request.name,
-                                            .spec = conversion.spec,
-                                            .owner = wanted.owner,
-                                            .request = wanted.converts,
-                                            .fence = fence,
-                                            .ttl = wanted.ttl,
-                                            .deadline = request.deadline,
-                                            .counted = counted});
-    const Answers confirmed = co_await std::move(agreeing);
-    if (rule(confirmed.ballots) != Ruling::carried) {
-      undo_where_needed(conversion, answers);
-      co_return quorum_not_reached(*quorum, request.name, confirmed, "confirmed");
-    }
-    lease = lease_of(confirmed.ballots);
+  if (!conversion.upgrades() || !has_fences) {
+    const Fence before = agreed_fence(fences.ballots).value_or(largest_fence(fences.ballots));
+    co_return done(conversion, answers, known ? known->fence : before, began,
+                   lease_of(answers.ballots));
   }
-  if (!quorum->options().fences) fence = 0;
-  const Micros usable = quorum->without_drift(lease);
-  quorum->leases().converted(request.name, wanted.owner, wanted.converts,
-                             {.permits = wanted.permits,
-                              .fence = fence,
-                              .valid_until = began + usable - usable / 100 - 2ms,
-                              .counts_at = counted});
-  co_return Reply{.outcome = model::LockOutcome(model::Granted{fence, usable})};
+  Agreement agreement = agreement_of(conversion, answers, request.deadline);
+  const Fence fence = agreement.fence;
+  auto agreeing = agree_on_fence(quorum, std::move(agreement));
+  const Answers confirmed = co_await std::move(agreeing);
+  if (rule(confirmed.ballots) == Ruling::carried) {
+    co_return done(conversion, answers, fence, began, lease_of(confirmed.ballots));
+  }
+  undo_where_needed(conversion, answers);
+  co_return quorum_not_reached(*quorum, request.name, confirmed, "confirmed");
 }
 
 }  // namespace holdfast::backends::quorum

@@ -3,7 +3,10 @@
 
 #include "runtime/backoff.hpp"
 #include "runtime/event.hpp"
+#include "runtime/log.hpp"
 #include "runtime/spawn.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <utility>
@@ -48,7 +51,12 @@ void GiveBacks::put_off(Job job) {
   {
     const std::lock_guard lock(mutex_);
     if (put_off_.size() >= max_pending_give_backs) {
-      dropped_.fetch_add(1);
+      if (!std::exchange(said_so_, true)) {
+        runtime::log_warning(
+            fmt::format("redlock: {} does not answer, and more than {} releases wait for it: the "
+                        "others end with their ttl (max_pending_give_backs)",
+                        store_->describe(), max_pending_give_backs));
+      }
       return;
     }
     put_off_.push_back(std::move(job));

@@ -7,7 +7,6 @@
 #include "backends/quorum/member.hpp"
 #include "runtime/runtime.hpp"
 
-#include <atomic>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -26,9 +25,6 @@ class GiveBacks : public std::enable_shared_from_this<GiveBacks> {
   };
   void add(Job job);
 
-  // Those that were too many, and ended with their ttl.
-  std::uint64_t dropped() const { return dropped_.load(); }
-
  private:
   static Task<bool> tell(std::shared_ptr<GiveBacks> self, Job job);
   static Task<bool> keep_telling(std::shared_ptr<GiveBacks> self);
@@ -39,11 +35,11 @@ class GiveBacks : public std::enable_shared_from_this<GiveBacks> {
   const std::shared_ptr<store::Store> store_;
   const std::shared_ptr<runtime::Runtime> runtime_;
   const Micros timeout_;
-  std::atomic<std::uint64_t> dropped_ = 0;
 
   std::mutex mutex_;
   std::deque<Job> put_off_;     // guarded by mutex_
   bool is_being_told_ = false;  // guarded by mutex_
+  bool said_so_ = false;        // guarded by mutex_; that they are too many
 };
 
 }  // namespace holdfast::backends::quorum

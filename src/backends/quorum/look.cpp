@@ -212,12 +212,6 @@ Task<Result<std::vector<LockView>>> listed_all(QuorumPtr quorum, std::vector<std
   co_return views;
 }
 
-// So that silent members leave time for those behind them.
-LocalTime share_of(const Quorum& quorum, LocalTime deadline, std::size_t parts) {
-  const LocalTime now = quorum.now();
-  return now + (deadline - now) / static_cast<std::int64_t>(parts);
-}
-
 // Those that were not met before.
 std::vector<std::string> new_names(std::vector<LockView> locks, std::set<std::string>& met) {
   std::vector<std::string> names;
@@ -252,7 +246,7 @@ Task<Result<LockPage>> list(QuorumPtr quorum, store::ListRequest request) {
     ask.cursor = position->cursor;
     ask.limit = request.limit - static_cast<std::uint32_t>(page.locks.size());
     ask.deadline = quorum->deadline_for(
-        max_ttl, share_of(*quorum, request.deadline, quorum->size() - position->member + 1));
+        max_ttl, quorum->share_of(request.deadline, quorum->size() - position->member + 1));
     auto listing = quorum->members()[position->member]->store->list(std::move(ask));
     Result<LockPage> part = co_await std::move(listing);
     if (!part) {
@@ -262,7 +256,7 @@ Task<Result<LockPage>> list(QuorumPtr quorum, store::ListRequest request) {
       }
     } else {
       auto looking = listed_all(quorum, new_names(std::move(part->locks), met), position->member,
-                                share_of(*quorum, request.deadline, 2));
+                                quorum->share_of(request.deadline, 2));
       auto views = co_await std::move(looking);
       if (!views) co_return std::unexpected(std::move(views.error()));
       std::ranges::move(*views, std::back_inserter(page.locks));

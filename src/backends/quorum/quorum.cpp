@@ -3,6 +3,7 @@
 
 #include <holdfast/options.hpp>
 
+#include "runtime/backoff.hpp"
 #include "runtime/log.hpp"
 
 #include <fmt/format.h>
@@ -25,17 +26,17 @@ LocalTime Quorum::deadline_for(Micros ttl, LocalTime at_most) const {
   return std::min<LocalTime>(now() + patience, at_most);
 }
 
+LocalTime Quorum::share_of(LocalTime deadline, std::size_t parts) const {
+  return now() + (deadline - now()) / static_cast<std::int64_t>(parts);
+}
+
 Micros Quorum::without_drift(Micros lease) const {
   const double more = options_.drift - min_drift;
   return lease - Micros(static_cast<std::int64_t>(static_cast<double>(lease.count()) * more));
 }
 
 Micros Quorum::next_delay() const {
-  const auto jitter = options_.retry_jitter.count();
-  const auto moved =
-      static_cast<std::int64_t>(runtime_->random() % static_cast<std::uint64_t>(2 * jitter + 1)) -
-      jitter;
-  return std::max<Micros>(options_.retry_delay + Micros(moved), 1ms);
+  return runtime::jittered(options_.retry_delay, options_.retry_jitter, runtime_->random());
 }
 
 Task<Answers> Quorum::ask(Question question, Round::Rules rules, Round::Adapt adapt) {

@@ -31,6 +31,8 @@ class Quorum : public std::enable_shared_from_this<Quorum> {
 
   // Far below the ttl of what is asked for: a member that thinks long costs validity.
   LocalTime deadline_for(Micros ttl, LocalTime at_most) const;
+  // So that silent members leave time for what comes after them.
+  LocalTime share_of(LocalTime deadline, std::size_t parts) const;
   // How long we may believe in a lease, given what its members say is left of it. The client takes
   // off one per cent again, as from every lease.
   Micros without_drift(Micros lease) const;

@@ -92,8 +92,8 @@ Task<Result<Reply>> QuorumStore::apply(Request request) {
 Result<void> QuorumStore::supports(const model::LockSpec& spec) const {
   if (spec.kind == Kind::semaphore && spec.capacity > 1) {
     return fail(Errc::unsupported,
-                "a majority vote cannot count the permits of a semaphore: two holders may have "
-                "their majorities without sharing the permit that was the last one");
+                "a majority vote cannot count the permits of a semaphore: with two permits on five "
+                "members, three holders can each have a majority");
   }
   if (spec.order == Order::fifo) {
     return fail(Errc::unsupported,

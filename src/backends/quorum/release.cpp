@@ -37,6 +37,24 @@ model::LockOutcome not_ours(const Answers& answers) {
   return model::NotHeld{};
 }
 
+Task<Answers> tell_all(QuorumPtr quorum, store::Request request) {
+  const LocalTime half = quorum->share_of(request.deadline, 2);
+  Question question{.name = std::move(request.name),
+                    .command = std::move(request.command),
+                    .deadline = quorum->deadline_for(max_ttl, half)};
+  return quorum->ask(std::move(question), {.until = Round::Until::all});
+}
+
+void add(model::Forced& forced, const Answers& answers) {
+  for (std::size_t at = 0; at < answers.replies.size(); ++at) {
+    const auto* outcome = answers.outcome(at);
+    const auto* one = outcome ? std::get_if<model::Forced>(outcome) : nullptr;
+    if (!one) continue;
+    forced.fence = std::max(forced.fence, one->fence);
+    forced.count = std::max(forced.count, one->count);
+  }
+}
+
 }  // namespace
 
 Task<Result<Reply>> release(QuorumPtr quorum, store::Request request) {
@@ -93,23 +111,24 @@ Task<Result<Reply>> release(QuorumPtr quorum, store::Request request) {
 // to all members as well.
 Task<Result<Reply>> force_release(QuorumPtr quorum, store::Request request) {
   const auto command = std::get<model::LockCommand>(request.command);
-  Question question{.name = request.name,
-                    .command = command,
-                    .deadline = quorum->deadline_for(max_ttl, request.deadline)};
-  auto asking = quorum->ask(std::move(question), {.until = Round::Until::all});
+  auto asking = tell_all(quorum, request);
   const Answers answers = co_await std::move(asking);
   if (answered(answers) < majority_of(quorum->size())) {
     co_return quorum_not_reached(*quorum, request.name, answers, "ended");
   }
   model::Forced forced;
-  for (std::size_t at = 0; at < quorum->size(); ++at) {
-    const auto* outcome = answers.outcome(at);
-    const auto* one = outcome ? std::get_if<model::Forced>(outcome) : nullptr;
-    if (!one) continue;
-    forced.fence = std::max(forced.fence, one->fence);
-    forced.count = std::max(forced.count, one->count);
-  }
+  add(forced, answers);
   if (forced.count == 0) co_return Reply{.outcome = not_ours(answers)};
+  // A renewal on its way may have been shown its majority before, and have given the lease again to
+  // those who had ended it. With those who did not hear this it would be a majority.
+  if (answered(answers) < quorum->size()) {
+    auto asking_again = tell_all(quorum, request);
+    const Answers again = co_await std::move(asking_again);
+    if (answered(again) < majority_of(quorum->size())) {
+      co_return quorum_not_reached(*quorum, request.name, again, "ended");
+    }
+    add(forced, again);
+  }
   if (!quorum->options().fences) {
     forced.fence = 0;
     co_return Reply{.outcome = model::LockOutcome(forced)};

@@ -2,6 +2,7 @@
 #include "backends/quorum/round.hpp"
 
 #include "runtime/spawn.hpp"
+#include "text/quote.hpp"
 
 #include <fmt/format.h>
 
@@ -12,14 +13,12 @@ namespace {
 using Verdict = Ballot::Verdict;
 
 // The address stands in front of every verdict, so that a store need not repeat it.
-std::string without_peer(std::string_view reason, std::string_view address) {
-  const auto peer = address.substr(0, address.find('/'));
-  const bool repeats = reason.starts_with(peer) && reason.substr(peer.size()).starts_with(": ");
-  return std::string(repeats ? reason.substr(peer.size() + 2) : reason);
+std::string reason_without(std::string_view address, std::string_view reason) {
+  return std::string(text::without_peer(reason, address.substr(0, address.find('/'))));
 }
 
 Ballot from(const Error& error, std::string_view address, bool is_late) {
-  Ballot ballot{.verdict = Verdict::refused, .reason = without_peer(error.message, address)};
+  Ballot ballot{.verdict = Verdict::refused, .reason = reason_without(address, error.message)};
   if (error.code == Errc::unavailable || error.code == Errc::cancelled) {
     ballot.verdict = Verdict::unreachable;
   } else if (error.code == Errc::outcome_unknown) {

@@ -38,8 +38,8 @@ class Round : public std::enable_shared_from_this<Round> {
   enum class Until : std::uint8_t { certain, agreed, all };
   struct Rules {
     Until until = Until::certain;
-    Micros ttl{};    // of the lease that rests on it; 0: of no lease
-    Micros grace{};  // of the members
+    Micros ttl{};                           // of the lease that rests on it; 0: of no lease
+    Micros grace{};                         // of the members
     MemberSet counted = MemberSet().set();  // the yes of the others is none
     // An answer that came when the round was over, or that nobody waits for. On any thread.
     std::function<void(std::size_t member, const Ballot&, const Result<Reply>&)> late{};

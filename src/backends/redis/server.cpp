@@ -139,15 +139,19 @@ void Server::identified(std::string_view info, bool is_new_connection) {
 
 void Server::note_standing(const ServerIdentity& before, const ServerIdentity& now) {
   standing_.keeps_memory = now.aof_enabled == "1";
-  if (before.run_id == now.run_id) return;
   const auto at = runtime_->now();
+  const bool has_other_data =
+      !before.replication_id.empty() && before.replication_id != now.replication_id;
+  if (has_other_data) standing_.replaced_at = at;
+  if (before.run_id == now.run_id) return;
   if (!before.run_id.empty()) standing_.replaced_at = at;
   standing_.server = now.run_id;
   standing_.place = std::to_string(endpoint_.database);
   // Whole seconds, cut off: it began no later than this.
   std::int64_t seconds = 0;
   const auto& text = now.uptime_s;
-  const bool is_told = std::from_chars(text.data(), text.data() + text.size(), seconds).ec == std::errc{};
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  const bool is_told = parsed.ec == std::errc{};
   standing_.up_since.reset();
   if (is_told) standing_.up_since = at - std::chrono::seconds(seconds);
 }

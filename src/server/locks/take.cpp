@@ -2,6 +2,7 @@
 #include "server/locks/take.hpp"
 
 #include "client/explain.hpp"
+#include "runtime/backoff.hpp"
 #include "runtime/event.hpp"
 #include "runtime/spawn.hpp"
 
@@ -99,7 +100,8 @@ Task<TakeResult> take_at_once(std::shared_ptr<Core> core, client::Wanted wanted,
     if (may_be_in_store(result)) give_back(core, wanted);
     if (result) result->attempts = retries + 1;
     if (result || retries == retry.times || !may_pass(result.error().error.code)) co_return result;
-    auto pausing = pause(core, client::delay_between_tries(retry, core->runtime().random()), stop);
+    auto pausing =
+        pause(core, runtime::jittered(retry.delay, retry.jitter, core->runtime().random()), stop);
     const bool goes_on = co_await std::move(pausing);
     if (!goes_on) co_return result;
     // A late copy of the last one must not pass for this one.

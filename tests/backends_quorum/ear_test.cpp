@@ -27,6 +27,11 @@ class EarTest : public testing::Test {
           std::make_unique<Member>(backends::memory::make_memory_store(runtime), address));
     }
   }
+  // Nobody is left waiting.
+  void TearDown() override {
+    ear->unregister();
+    runtime->advance(61s);
+  }
   Running<Notice> next(Micros within = 60s) {
     Running<Notice> waiting(Ear::next(ear, runtime->now() + within));
     runtime->run();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/quorum/quorum_store.hpp"
 
+#include <holdfast/options.hpp>
+
 #include "backends/quorum/quorum.hpp"
 
 #include <fmt/format.h>
@@ -124,14 +126,19 @@ void QuorumStore::on_change(std::function<void()> changed) {
   }
 }
 
+// Those that are silent must leave time for the others.
+LocalTime time_for_one(const Quorum& quorum, std::size_t member, LocalTime deadline) {
+  return quorum.deadline_for(max_ttl, quorum.share_of(deadline, quorum.size() - member));
+}
+
 // From the first member that keeps one.
 Task<Result<std::vector<LockEvent>>> QuorumStore::history(LockName name, std::uint32_t limit,
                                                           LocalTime deadline) {
   const QuorumPtr quorum = quorum_;
   Result<std::vector<LockEvent>> events = fail(Errc::unavailable, "no member answered");
-  for (const auto& member : quorum->members()) {
+  for (std::size_t at = 0; at < quorum->size(); ++at) {
     auto reading =
-        member->store->history(name, limit, quorum->deadline_for(max_member_timeout, deadline));
+        quorum->members()[at]->store->history(name, limit, time_for_one(*quorum, at, deadline));
     events = co_await std::move(reading);
     if (events || events.error().code == Errc::unsupported) break;
   }
@@ -142,9 +149,9 @@ Task<Result<std::vector<LockEvent>>> QuorumStore::history(LockName name, std::ui
 Task<Result<Micros>> QuorumStore::clock_offset(LocalTime deadline) {
   const QuorumPtr quorum = quorum_;
   Result<Micros> worst = fail(Errc::unavailable, "no member answered");
-  for (const auto& member : quorum->members()) {
+  for (std::size_t at = 0; at < quorum->size(); ++at) {
     auto measuring =
-        member->store->clock_offset(quorum->deadline_for(max_member_timeout, deadline));
+        quorum->members()[at]->store->clock_offset(time_for_one(*quorum, at, deadline));
     const Result<Micros> offset = co_await std::move(measuring);
     if (offset && (!worst || std::chrono::abs(*offset) > std::chrono::abs(*worst))) worst = offset;
   }

@@ -64,5 +64,5 @@ holdfast_fuzz(http_request
 holdfast_fuzz(acquire_json
   src/text/json_parse.cpp src/text/duration.cpp src/text/words.cpp src/server/locks/order.cpp
   src/server/http/fields.cpp src/server/http/call.cpp)
-holdfast_fuzz(store_url src/text/url.cpp)
+holdfast_fuzz(store_url src/text/url.cpp src/text/quorum_url.cpp)
 holdfast_fuzz(duration src/text/duration.cpp)

@@ -3,6 +3,7 @@
 
 #include <boost/asio/ip/address.hpp>
 #include <fmt/format.h>
+#include <openssl/crypto.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
@@ -12,6 +13,12 @@ namespace ssl = boost::asio::ssl;
 using boost::system::error_code;
 
 namespace {
+
+// A connection that is being closed may still shake hands on the runtime's thread while the program
+// ends: OpenSSL must not take its tables away under it. The first to say so is heard, so this is
+// said before main.
+[[maybe_unused]] const int stays_until_the_end =
+    OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
 
 std::unexpected<Error> cannot_read(std::string_view what, const std::string& path,
                                    const error_code& why) {

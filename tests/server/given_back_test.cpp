@@ -145,6 +145,8 @@ TEST_F(GivenBackByVotersTest, a_key_does_not_make_two_attempts_one) {
   EXPECT_EQ(post("/v1/locks/a/release", lease).status, 200);
   const auto other = post("/v1/locks/a/release", R"({"owner":"anna","request":"job-7"})");
   EXPECT_EQ(other.status, 422) << other.body;
+  const auto renewed = post("/v1/locks/a/renew", R"({"owner":"anna","request":"job-7"})");
+  EXPECT_EQ(renewed.status, 422) << renewed.body;
 }
 
 }  // namespace

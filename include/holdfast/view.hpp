@@ -69,12 +69,12 @@ struct MemberView {
   enum class State : std::uint8_t { free, held, unreachable, too_slow, refused };
   std::string address;
   State state = State::free;
-  bool counts = true;        // else `reason` says why its word does not
-  Fence fence = 0;           // the largest of its holders
-  std::uint64_t party = 0;   // of the holder with that fence
+  bool counts = true;       // else `reason` says why its word does not
+  Fence fence = 0;          // the largest of its holders
+  std::uint64_t party = 0;  // of the holder with that fence
   std::uint32_t holders = 0;
-  Micros remaining{};        // until the last of them ends
-  std::string reason;        // of no answer, or of an answer that does not count
+  Micros remaining{};  // until the last of them ends
+  std::string reason;  // of no answer, or of an answer that does not count
 };
 
 // The stable word of a state: "free", "held", "unreachable", "too_slow", "refused".

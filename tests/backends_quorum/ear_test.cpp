@@ -91,7 +91,8 @@ TEST_F(EarTest, is_woken_by_the_first_member_that_changes) {
 
 TEST_F(EarTest, registers_again_well_before_a_queue_is_forgotten) {
   const LocalTime start = runtime->now();
-  EXPECT_FALSE(ear->must_register(start, false)) << "most first questions are answered with the lock";
+  EXPECT_FALSE(ear->must_register(start, false))
+      << "most first questions are answered with the lock";
   EXPECT_TRUE(ear->must_register(start, false));
   ear->register_as(members, name, owner_named("ben"), RequestId{7}, start);
   EXPECT_FALSE(ear->must_register(start, false));

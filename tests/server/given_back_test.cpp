@@ -24,8 +24,9 @@ class GivenBackTest : public ServerTest {
   void SetUp() override {
     start_over([](const auto& runtime) { return backends::memory::make_memory_store(runtime); });
   }
-  void start_over(const std::function<std::shared_ptr<store::Store>(
-                      const std::shared_ptr<runtime::Runtime>&)>& make) {
+  void start_over(
+      const std::function<std::shared_ptr<store::Store>(const std::shared_ptr<runtime::Runtime>&)>&
+          make) {
     const auto runtime = runtime::shared_runtime();
     store = FaultStore::over(runtime, [runtime, make] { return make(runtime); });
     options.listen = {"127.0.0.1:0"};

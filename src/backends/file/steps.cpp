@@ -68,7 +68,8 @@ class Attempt {
 
   // A step that changed nothing costs no commit.
   int finish() {
-    const bool has_new_fences = fences_.last() != wake_.writer.fence.load(std::memory_order_relaxed);
+    const bool has_new_fences =
+        fences_.last() != wake_.writer.fence.load(std::memory_order_relaxed);
     if (!changed_ && !has_new_fences) return 0;
     if (const int failed = keep_fences()) return failed;
     if (const int failed = sweep_now_and_then(txn_, now_)) return failed;

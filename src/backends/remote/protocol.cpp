@@ -90,10 +90,13 @@ json::object to_json(const Info& info) {
     write_kind(one, each.kind, each.order);
     unsupported.emplace_back(std::move(one));
   }
-  return {{"protocol", protocol_version},    {"server", info.server},
-          {"describe", info.describe},       {"queues", info.queues},
+  return {{"protocol", protocol_version},
+          {"server", info.server},
+          {"describe", info.describe},
+          {"queues", info.queues},
           {"spends_requests", info.spends_requests},
-          {"wall_us", digits(info.wall_us)}, {"unsupported", std::move(unsupported)}};
+          {"wall_us", digits(info.wall_us)},
+          {"unsupported", std::move(unsupported)}};
 }
 
 Result<Info> parse_info(const json::object& object) {

@@ -49,9 +49,7 @@ class RemoteStore final : public store::Store, public std::enable_shared_from_th
   }
   Result<void> supports(const model::LockSpec& spec) const override;
   store::Capabilities capabilities() const override {
-    return {.queues = info_.queues,
-            .may_change = true,
-            .spends_requests = info_.spends_requests};
+    return {.queues = info_.queues, .may_change = true, .spends_requests = info_.spends_requests};
   }
   void on_change(std::function<void()> changed) override;
   Task<Result<std::vector<std::string>>> diagnose(LocalTime deadline) override {

@@ -142,20 +142,6 @@ void compare_with_redis_benchmark(const RedisServer& server, RawRedis& redis) {
   print_row("hiredis, 256 outstanding: a release of nothing", floor, "per s");
 }
 
-struct Counters {
-  std::atomic<bool> stop = false;
-  std::atomic<std::uint64_t> pairs = 0;
-};
-
-Task<bool> run_slot(Mutex mutex, Counters* counters) {
-  while (!counters->stop.load(std::memory_order_relaxed)) {
-    auto pair = async_pair(mutex, AcquireOptions{});
-    co_await std::move(pair);
-    counters->pairs.fetch_add(1, std::memory_order_relaxed);
-  }
-  co_return true;
-}
-
 Measured run_ours(const Client& client, const RedisServer& server) {
   Counters counters;
   std::counting_semaphore<in_flight> done(0);

@@ -93,20 +93,6 @@ void measure_pairs(const Client& client, Times& out, const std::function<void()>
   out.p99.push_back(percentile(std::move(samples), 0.99));
 }
 
-struct Counters {
-  std::atomic<bool> stop = false;
-  std::atomic<std::uint64_t> pairs = 0;
-};
-
-Task<bool> run_slot(Mutex mutex, Counters* counters) {
-  while (!counters->stop.load(std::memory_order_relaxed)) {
-    auto pair = async_pair(mutex, AcquireOptions{});
-    co_await std::move(pair);
-    counters->pairs.fetch_add(1, std::memory_order_relaxed);
-  }
-  co_return true;
-}
-
 double many_at_once(const Client& client) {
   Counters counters;
   std::counting_semaphore<in_flight> done(0);

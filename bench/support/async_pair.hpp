@@ -8,6 +8,9 @@
 #include "client/held_lease.hpp"
 #include "support/bars.hpp"
 
+#include <atomic>
+#include <cstdint>
+
 namespace holdfast::bench {
 
 // Lease has no release that a coroutine could await, and a blocking one is refused on Holdfast's
@@ -32,6 +35,21 @@ inline Task<bool> async_pair(Mutex mutex, AcquireOptions options) {
   auto releasing = async_release(*lease);
   const Result<Released> released = co_await std::move(releasing);
   if (!released || *released != Released::released) give_up("release failed");
+  co_return true;
+}
+
+struct Counters {
+  std::atomic<bool> stop = false;
+  std::atomic<std::uint64_t> pairs = 0;
+};
+
+// One pair after the other, until it is stopped.
+inline Task<bool> run_slot(Mutex mutex, Counters* counters) {
+  while (!counters->stop.load(std::memory_order_relaxed)) {
+    auto pair = async_pair(mutex, AcquireOptions{});
+    co_await std::move(pair);
+    counters->pairs.fetch_add(1, std::memory_order_relaxed);
+  }
   co_return true;
 }
 

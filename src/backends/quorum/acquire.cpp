@@ -185,8 +185,7 @@ Agreement Acquiring::agreement_on(Fence fence) const {
 Result<Reply> Acquiring::granted(Fence fence, LocalTime ends) {
   const Micros lease = std::min(std::chrono::floor<Micros>(ends - began_), wanted().ttl);
   const Micros usable = quorum_->without_drift(lease);
-  // The client will take off its one per cent and two milliseconds more.
-  const LocalTime valid_until = began_ + usable - usable / 100 - 2ms;
+  const LocalTime valid_until = Quorum::believed_until(began_, usable);
   const LocalTime now = quorum_->now();
   if (now >= valid_until) {
     take_back_everywhere();

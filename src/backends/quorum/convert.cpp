@@ -171,7 +171,7 @@ Result<Reply> done(const Conversion& conversion, const Answers& answers, Fence f
   quorum.leases().converted(conversion.name, wanted.owner, wanted.converts,
                             {.permits = wanted.permits,
                              .fence = fence,
-                             .valid_until = began + usable - usable / 100 - 2ms,
+                             .valid_until = Quorum::believed_until(began, usable),
                              .counts_at = where_converted(conversion, answers)});
   return Reply{.outcome = model::LockOutcome(model::Granted{fence, usable})};
 }

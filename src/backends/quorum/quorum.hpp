@@ -36,6 +36,10 @@ class Quorum : public std::enable_shared_from_this<Quorum> {
   // How long we may believe in a lease, given what its members say is left of it. The client takes
   // off one per cent again, as from every lease.
   Micros without_drift(Micros lease) const;
+  // What the client will make of that: it takes off one per cent and two milliseconds.
+  static LocalTime believed_until(LocalTime began, Micros usable) {
+    return began + usable - usable / 100 - 2ms;
+  }
   Micros next_delay() const;
   // Nobody else has it, and a later one is larger.
   std::uint64_t next_place() { return ++last_place_; }

@@ -203,7 +203,7 @@ void Renewing::forget(const Answers& answers) {
 
 Result<Reply> Renewing::granted(Fence fence, const Answers& answers) {
   const Micros usable = quorum_->without_drift(lease_of(answers.ballots));
-  const LocalTime valid_until = began_ + usable - usable / 100 - 2ms;
+  const LocalTime valid_until = Quorum::believed_until(began_, usable);
   quorum_->leases().extend(name(), wanted().owner, wanted().request, valid_until);
   is_shown_->store(true);
   for (std::size_t at = 0; at < quorum_->size(); ++at) {

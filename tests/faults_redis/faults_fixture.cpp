@@ -114,10 +114,12 @@ void FaultsTest::note_calm() {
   log.add({.at = now, .until = now + calm_patience, .what = What::calm});
 }
 
-Load::Totals FaultsTest::end_load(Load& load) {
+Load::Totals FaultsTest::end_load(Load& load, std::uint64_t least_grants) {
   load.calm_down();
   note_calm();
   std::this_thread::sleep_for(500ms);
+  EXPECT_TRUE(eventually([&] { return load.grants() >= least_grants; }, 10s))
+      << load.grants() << " grants, and no more; seed " << seed;
   const auto watch = stopwatch();
   auto totals = load.end();
   // The longest of all waits is three seconds, and everybody is served long before.

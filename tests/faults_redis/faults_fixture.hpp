@@ -42,8 +42,9 @@ class FaultsTest : public testing::Test {
   Client must_open(const std::string& url);
   Client must_open() { return must_open(server.url()); }
   std::unique_ptr<Load> start_load(LoadPlan plan = {});
-  // A calm second in which everybody must be served, then the end.
-  Load::Totals end_load(Load& load);
+  // A calm time in which everybody must be served, then the end. It is as long as it takes until
+  // there were so many grants in all: a slow machine shall be slow, but a load that stands fails.
+  Load::Totals end_load(Load& load, std::uint64_t least_grants = 0);
   void note_calm();
 
   // Time that passes while the machine lets us run.

@@ -87,7 +87,7 @@ void Load::work(Caller& caller, std::uint64_t seed) {
     once(caller, dice, mine);
   }
   const std::lock_guard lock(mutex_);
-  totals_.grants += mine.grants;
+  totals_.grants = grants_;
   totals_.refusals += mine.refusals;
   totals_.losses += mine.losses;
   totals_.increments += mine.increments;
@@ -126,7 +126,7 @@ void Load::once(Caller& caller, Dice& dice, Totals& mine) {
     if (held.error().error.code == Errc::unavailable) std::this_thread::sleep_for(5ms);
     return;
   }
-  ++mine.grants;
+  ++grants_;
   use(caller, *held, dice, mine);
   if (held->lease.lost().stop_requested()) ++mine.losses;
   if (dice.one_in(8)) return caller.drop(std::move(*held));

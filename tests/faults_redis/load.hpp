@@ -79,6 +79,8 @@ class Load {
 
   // From here on nobody holds a lock for long.
   void calm_down() { is_calm_ = true; }
+  // So far.
+  std::uint64_t grants() const { return grants_; }
   // Ends every thread after what it does now.
   Totals end();
 
@@ -93,6 +95,7 @@ class Load {
   const LoadPlan plan_;
   std::atomic<bool> is_calm_ = false;
   std::atomic<bool> must_end_ = false;
+  std::atomic<std::uint64_t> grants_ = 0;
   Canceller canceller_;
   std::vector<std::unique_ptr<Caller>> callers_;
   std::mutex mutex_;

@@ -36,8 +36,7 @@ TEST_F(Server, killed_and_empty_again_and_again_breaks_no_promise_but_the_one_ab
     kill_and_restart(dice.time(0ms, 400ms));
   }
   std::this_thread::sleep_for(500ms);
-  const auto totals = end_load(*load);
-  EXPECT_GT(totals.grants, 100U);
+  end_load(*load, 100);
 }
 
 TEST_F(Server, that_comes_back_empty_is_noticed_and_every_lease_is_lost_within_a_second) {
@@ -77,7 +76,7 @@ TEST_P(Stopped, leaves_no_ghost_and_grants_nothing_that_somebody_believes_in) {
   std::this_thread::sleep_for(300ms);
   stop_for(std::chrono::duration_cast<Micros>(GetParam() * ttl));
   std::this_thread::sleep_for(ttl);
-  EXPECT_GT(end_load(*load).grants, 30U);
+  end_load(*load, 30);
 }
 
 INSTANTIATE_TEST_SUITE_P(ForSomeTtls, Stopped, testing::Values(0.5, 1, 2, 5),

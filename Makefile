@@ -10,7 +10,7 @@ SECONDS ?= 600
 sources = $(shell find include src tests examples bench fuzz cmake -name '*.[ch]pp' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run tour test simulate simulate-quorum simulate-long simulate-compilers chaos-redis model bench bench-redis bench-cli bench-http bench-redlock fuzz asan tsan clang tidy format format-check install clean
+.PHONY: help run tour test simulate simulate-quorum simulate-long simulate-compilers chaos-redis model bench bench-redis bench-cli bench-http bench-redlock bench-n8n fuzz asan tsan clang tidy format format-check install clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -97,6 +97,11 @@ bench-redlock: ## Build the release and run the benchmarks of redlock: beside re
 	@$(call build,release,benchmarks)
 	@cd bench/redlock_js && npm install --silent --no-audit --no-fund --no-package-lock
 	bench/run build/release/bench redlock
+
+bench-n8n: ## Build the release and run the benchmarks of rate limits and of locks for n8n
+	@tools/install_packages build test bench
+	@$(call build,release,benchmarks)
+	bench/run build/release/bench n8n
 
 asan: ## Run every test under the address and undefined-behaviour sanitizers
 	@tools/install_packages build test model

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# holdfast_cli    everything in src/cli but main(), for the program and its tests
+# holdfast_cli    everything in src/cli but main(), and src/n8n, for the program and its tests
 # holdfast_bin    the program `holdfast`
 #
 # A command that runs for a millisecond must not spend five on loading shared libraries: the program
@@ -10,12 +10,14 @@ option(HOLDFAST_STATIC_PROGRAM "Link the program with archives, so that it start
 
 find_package(CLI11 REQUIRED)
 
-file(GLOB_RECURSE holdfast_cli_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/cli/*.cpp")
+file(GLOB_RECURSE holdfast_cli_sources CONFIGURE_DEPENDS
+  "${PROJECT_SOURCE_DIR}/src/cli/*.cpp" "${PROJECT_SOURCE_DIR}/src/n8n/*.cpp")
 list(REMOVE_ITEM holdfast_cli_sources "${PROJECT_SOURCE_DIR}/src/cli/main.cpp")
 list(FILTER holdfast_cli_sources EXCLUDE REGEX "/src/cli/linked/")
 
 add_library(holdfast_cli STATIC ${holdfast_cli_sources})
 target_compile_definitions(holdfast_cli PRIVATE HOLDFAST_VERSION="${PROJECT_VERSION}")
+target_include_directories(holdfast_cli PRIVATE "${HOLDFAST_GENERATED}")
 target_link_libraries(holdfast_cli PUBLIC holdfast_server CLI11::CLI11)
 target_precompile_headers(holdfast_cli PRIVATE "${PROJECT_SOURCE_DIR}/cmake/pch.hpp"
   <CLI/CLI.hpp> <boost/json/object.hpp> <fmt/format.h>)

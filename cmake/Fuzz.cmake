@@ -66,3 +66,4 @@ holdfast_fuzz(acquire_json
   src/server/http/fields.cpp src/server/http/call.cpp)
 holdfast_fuzz(store_url src/text/url.cpp src/text/quorum_url.cpp)
 holdfast_fuzz(duration src/text/duration.cpp)
+holdfast_fuzz(rate_state src/model/rate_codec.cpp src/model/rate_limit.cpp)

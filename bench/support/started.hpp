@@ -11,8 +11,8 @@ namespace holdfast::bench {
 
 std::string contents(const std::filesystem::path& path);
 
-// A program that ends with this object, by TERM. Its standard error goes to a file, if one is
-// given.
+// A program that ends with this object, or with the thread that made it, by TERM. Its standard
+// error goes to a file, if one is given.
 class Started {
  public:
   explicit Started(std::vector<std::string> words, const std::string& error_file = {});

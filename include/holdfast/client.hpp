@@ -5,6 +5,7 @@
 #include <holdfast/lease.hpp>
 #include <holdfast/locks.hpp>
 #include <holdfast/options.hpp>
+#include <holdfast/rate_limit.hpp>
 #include <holdfast/view.hpp>
 
 #include <functional>
@@ -38,6 +39,8 @@ class Client {
   Semaphore semaphore(std::string_view name, std::uint32_t permits,
                       Order order = Order::automatic) const;
   Election election(std::string_view name) const;
+  // How often something may happen: the scope is what is limited, such as "user-42".
+  RateLimit rate_limit(std::string_view scope, const RateRule& rule) const;
 
   // Mutexes on all the names, or on none of them. They are taken in sorted order, so that two
   // callers never wait for each other; options.wait covers them together. Errors as acquire, and
@@ -84,6 +87,9 @@ class Client {
   // How far the store's wall clock is ahead of this machine's, to about half a round trip; negative
   // if it is behind, zero where both are the same clock. For operators: no lease depends on it.
   Result<Duration> clock_offset() const;
+
+  // For what Holdfast builds on top of locks, such as holdfast/n8n.hpp.
+  const std::shared_ptr<client::Core>& core() const noexcept { return core_; }
 
  private:
   std::shared_ptr<client::Core> core_;

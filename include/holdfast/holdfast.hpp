@@ -9,5 +9,7 @@
 #include <holdfast/locks.hpp>
 #include <holdfast/names.hpp>
 #include <holdfast/options.hpp>
+#include <holdfast/rate_limit.hpp>
+#include <holdfast/rates.hpp>
 #include <holdfast/task.hpp>
 #include <holdfast/view.hpp>

@@ -2,6 +2,7 @@
 #include "cli/app.hpp"
 
 #include "cli/arguments.hpp"
+#include "cli/commands/commands.hpp"
 #include "cli/help.hpp"
 #include "text/error_codes.hpp"
 
@@ -45,7 +46,8 @@ int without_command(const Words& words) {
 
 int act(const Command& command, const CommonOptions& common, const Action& action, Words& words) {
   Console console(common.console);
-  if (command.takes_command && words.rest.empty()) {
+  const bool may_lack_it = command.may_lack_command && !words.has_separator;
+  if (command.takes_command && words.rest.empty() && !may_lack_it) {
     return report(console,
                   {Errc::bad_input, fmt::format("no command to run; write 'holdfast {} NAME -- "
                                                 "COMMAND'",
@@ -81,13 +83,28 @@ int with_command(const Command& command, Words words) {
   return act(command, common, action, words);
 }
 
+// `holdfast n8n add-lock …` is the command "n8n add-lock", wherever options stand. What is no
+// subcommand is left to the command itself, which says so.
+const Command& with_subcommand(const Command& command, Words& words) {
+  if (subcommands_of(command).empty()) return command;
+  auto behind = take_apart(words.options);
+  if (!behind.command) return command;
+  const auto* found = find_command(fmt::format("{} {}", command.name, *behind.command));
+  if (found == nullptr) return command;
+  words.options = std::move(behind.options);
+  return *found;
+}
+
 }  // namespace
 
 int run_program(std::vector<std::string> arguments) try {
   auto words = take_apart(std::move(arguments));
   if (!words.command) return without_command(words);
   const auto command = require_command(*words.command);
-  if (command) return with_command(**command, std::move(words));
+  if (command) {
+    const auto& chosen = with_subcommand(**command, words);
+    return with_command(chosen, std::move(words));
+  }
   const bool json = std::ranges::find(words.options, "--json") != words.options.end();
   Console console({.json = json});
   return report(console, command.error());

@@ -109,7 +109,7 @@ Result<void> parse(CLI::App& app, std::vector<std::string> words) {
     if (auto extras = refuse_extras(app); !extras) return extras;
     for (const auto* option : app.get_options()) {
       if (option->get_required() && option->empty()) {
-        return refuse(app, option->get_name(true) + " is missing");
+        return refuse(app, option->get_name(option->get_positional()) + " is missing");
       }
     }
   } catch (const CLI::ArgumentMismatch& error) {

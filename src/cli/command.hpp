@@ -35,8 +35,9 @@ struct Command {
   std::span<const Example> examples;
   // Declares options and positional arguments, and returns what is to be done once they are parsed.
   Action (*declare)(CLI::App&);
-  bool takes_command = false;  // everything after "--" is Context::command_line
-  bool hidden = false;         // not in lists, help or man pages
+  bool takes_command = false;     // everything after "--" is Context::command_line
+  bool may_lack_command = false;  // then there need be none; and it runs under no lock
+  bool hidden = false;            // not in lists, help or man pages
 };
 
 }  // namespace holdfast::cli

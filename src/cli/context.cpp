@@ -48,6 +48,13 @@ Result<Settings> Context::settings() {
   return *settings_;
 }
 
+Result<void> Context::change_store(std::string (*change)(std::string_view)) {
+  if (auto good = settings(); !good) return std::unexpected(std::move(good.error()));
+  auto& store = (*settings_)->store.value;
+  store = change(store);
+  return {};
+}
+
 Result<Client> Context::open_store() {
   auto settings = this->settings();
   if (!settings) return std::unexpected(std::move(settings.error()));

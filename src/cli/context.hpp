@@ -20,6 +20,8 @@ class Context {
 
   // Read at the first call, so that a command that needs none works with a broken config file.
   Result<Settings> settings();
+  // From now on the store in force is another one, made from what the settings say.
+  Result<void> change_store(std::string (*change)(std::string_view));
   // The store in force. Errors name it, and how long it was tried.
   Result<Client> open_store();
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace holdfast::cli {
@@ -101,6 +102,12 @@ std::string synopsis(const DeclaredOption& option) {
   auto out = fmt::format("{}", fmt::join(option.names, ", "));
   if (!option.value.word.empty()) out += " " + option.value.word;
   return out;
+}
+
+std::string page_name(const Command& command) {
+  auto name = fmt::format("holdfast-{}", command.name);
+  std::ranges::replace(name, ' ', '-');
+  return name;
 }
 
 std::string synopsis(const Command& command) {

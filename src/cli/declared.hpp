@@ -52,6 +52,8 @@ std::vector<DeclaredOption> options_without_command();
 
 // "-q, --quiet" or "--store URL"
 std::string synopsis(const DeclaredOption& option);
+// "holdfast-force-release", "holdfast-n8n-add-lock"
+std::string page_name(const Command& command);
 // "holdfast run [OPTIONS] NAME -- COMMAND"
 std::string synopsis(const Command& command);
 

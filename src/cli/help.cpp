@@ -80,11 +80,17 @@ std::string overview() {
 
 std::string help(const Command& command) {
   const auto parts = declared(command);
+  std::vector<Row> subcommands;
+  for (const auto* each : subcommands_of(command)) {
+    const auto name = each->name.substr(each->name.find(' ') + 1);
+    subcommands.push_back({std::string(name), each->summary});
+  }
   return fmt::format("usage: {}\n\n", synopsis(command)) + wrapped(command.description, 0) +
-         argument_table(parts.arguments) + option_table("options", parts.options) +
+         table("subcommands", subcommands) + argument_table(parts.arguments) +
+         option_table("options", parts.options) +
          option_table("options of every command", common_options()) +
          example_list(command.examples) +
-         fmt::format("\nThe exit codes are in 'man holdfast-{}'.\n", command.name);
+         fmt::format("\nThe exit codes are in 'man {}'.\n", page_name(command));
 }
 
 Result<const Command*> require_command(std::string_view name) {

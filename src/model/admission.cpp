@@ -156,7 +156,15 @@ Result<void> check_verb(const LockSpec&, const Renew& renew) {
   return check_ttl(renew.ttl);
 }
 
-// Whatever may be released, inspected or forced, its owner was checked when it was made.
+Result<void> check_verb(const LockSpec&, const ForceRelease& force) {
+  if (force.source.size() > max_metadata_bytes) {
+    return fail(Errc::bad_input, fmt::format("source must be at most {} bytes; got {}",
+                                             max_metadata_bytes, force.source.size()));
+  }
+  return check_text("source", force.source);
+}
+
+// Whatever may be released or inspected, its owner was checked when it was made.
 template <typename Verb>
 Result<void> check_verb(const LockSpec&, const Verb&) {
   return {};

@@ -62,6 +62,9 @@ struct Inspect {
 // seen is left alone, so that a repeated command never ousts the next holder.
 struct ForceRelease {
   Fence up_to = UINT64_MAX;  // every lease there is
+  // Only the leases whose metadata names this source; empty: whatever it says. For whoever cleans
+  // up after a caller that is known by it and has died.
+  std::string source{};
 };
 
 struct LockCommand {

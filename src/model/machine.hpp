@@ -7,6 +7,7 @@
 #include "model/admission.hpp"
 #include "model/codec.hpp"
 #include "model/fence_guard.hpp"
+#include "model/rate_limit.hpp"
 #include "model/step.hpp"
 
 #include <variant>
@@ -14,11 +15,11 @@
 namespace holdfast::model {
 
 // In the order of the variants below. A name means something else to each of them.
-enum class Machine : std::uint8_t { lock = 1, fence_guard };
+enum class Machine : std::uint8_t { lock = 1, fence_guard, rate_limit };
 
-using Command = std::variant<LockCommand, GuardCommand>;
-using State = std::variant<LockState, GuardState>;
-using Outcome = std::variant<LockOutcome, GuardOutcome>;
+using Command = std::variant<LockCommand, GuardCommand, RateCommand>;
+using State = std::variant<LockState, GuardState, RateState>;
+using Outcome = std::variant<LockOutcome, GuardOutcome, RateOutcome>;
 
 inline Machine machine_of(const Command& command) {
   return static_cast<Machine>(command.index() + 1);

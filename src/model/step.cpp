@@ -284,7 +284,11 @@ LockOutcome apply(LockState& state, const LockSpec&, const Release& wanted, Worl
 }
 
 LockOutcome apply(LockState& state, const LockSpec&, const ForceRelease& wanted, World& world) {
-  const auto ousted = [&](const Hold& hold) { return hold.fence <= wanted.up_to; };
+  const auto ousted = [&](const Hold& hold) {
+    const bool meant =
+        wanted.source.empty() || (hold.metadata && hold.metadata->source == wanted.source);
+    return meant && hold.fence <= wanted.up_to;
+  };
   const auto kept = std::remove_if(state.holds.begin(), state.holds.end(), ousted);
   const auto count = static_cast<std::uint32_t>(std::distance(kept, state.holds.end()));
   state.holds.erase(kept, state.holds.end());

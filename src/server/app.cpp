@@ -36,7 +36,10 @@ Response not_found() {
 }  // namespace
 
 App::App(Services& services, const Router& router, std::vector<std::string> hosts)
-    : services_(services), router_(router), guard_(services, std::move(hosts)) {}
+    : services_(services),
+      router_(router),
+      guard_(services, std::move(hosts)),
+      limits_(services, router) {}
 
 Response App::preflight(const Request& request) const {
   const auto origin = request.header("Origin");
@@ -77,7 +80,7 @@ Task<Response> App::dispatch(const Request& request, const Route** route) {
     }
     call.parameters.push_back(std::move(*decoded));
   }
-  return match.route->endpoint(call);
+  return limits_.run(call, *match.route);
 }
 
 void App::deny(const Request& request, const Problem& problem) {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "net/http/service.hpp"
+#include "server/http/endpoint_limits.hpp"
 #include "server/http/guard.hpp"
 #include "server/http/router.hpp"
 #include "server/services.hpp"
@@ -32,6 +33,7 @@ class App final : public net::http::Service {
   Services& services_;
   const Router& router_;
   const Guard guard_;
+  const EndpointLimits limits_;
 };
 
 }  // namespace holdfast::server

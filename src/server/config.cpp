@@ -2,7 +2,9 @@
 #include "server/config.hpp"
 
 #include "model/lock_state.hpp"
+#include "recipes/n8n.hpp"
 #include "server/auth/request_rate.hpp"
+#include "server/config_rates.hpp"
 #include "server/config_reader.hpp"
 #include "server/config_values.hpp"
 #include "server/endpoints/patterns/voters.hpp"
@@ -148,6 +150,13 @@ Value::Reader patterns(PatternOptions& out) {
   });
 }
 
+Value::Reader n8n(N8nOptions& out) {
+  return map({
+      {"store", text(out.store, text::check_store_url)},
+      {"lock_scopes", texts(out.lock_scopes, holdfast::n8n::check_scope)},
+  });
+}
+
 Value::Reader tls(TlsOptions& out) {
   using enum ClientCertificates;
   return map({
@@ -194,6 +203,9 @@ Value::Reader section(ServerOptions& out) {
                                                        {"youngest", DeadlockVictim::youngest}})},
       {"audit", audit(out.audit)},
       {"patterns", patterns(out.patterns)},
+      {"n8n", n8n(out.n8n)},
+      {"rate_limits",
+       [&out](const Value& value) { return read_rate_limits(value, out.rate_limits); }},
       {"limits", limits(out.limits)},
   });
 }

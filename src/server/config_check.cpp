@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/config.hpp"
+#include "server/config_rates.hpp"
 #include "server/config_values.hpp"
 #include "server/listen_address.hpp"
 
@@ -115,7 +116,8 @@ Result<void> check(const ServerOptions& options) {
   if (auto checked = check_tls(options.tls); !checked) return checked;
   if (auto checked = check_listen(options); !checked) return checked;
   if (auto checked = check_browsers(options); !checked) return checked;
-  return check_patterns(options.patterns);
+  if (auto checked = check_patterns(options.patterns); !checked) return checked;
+  return check_rate_limits(options.rate_limits);
 }
 
 }  // namespace holdfast::server

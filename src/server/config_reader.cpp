@@ -120,6 +120,15 @@ Result<void> ConfigValue::read_map(const Readers& readers) const {
   });
 }
 
+Result<void> ConfigValue::each_element(const Reader& read) const {
+  if (!node_.IsSequence()) return refuse("must be a list");
+  for (std::size_t i = 0; i < node_.size(); ++i) {
+    const ConfigValue element(*place_, fmt::format("{}[{}]", name_, i), node_[i], node_[i].Mark());
+    if (auto done = read(element); !done) return done;
+  }
+  return {};
+}
+
 Result<std::string> ConfigValue::scalar(std::string_view rule) const {
   if (!node_.IsScalar()) return refuse_value(rule);
   return node_.Scalar();

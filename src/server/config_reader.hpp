@@ -54,6 +54,8 @@ class ConfigValue {
   // Calls the reader with each key that there is.
   Result<void> each_entry(
       const std::function<Result<void>(const std::string&, const ConfigValue&)>& read) const;
+  // Calls the reader with each element of a list.
+  Result<void> each_element(const Reader& read) const;
 
   // What cannot be read leaves `out` alone.
   Result<void> read(bool& out) const;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <holdfast/options.hpp>
+#include <holdfast/rates.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -68,6 +69,30 @@ struct PatternOptions {
   std::map<std::string, std::string, std::less<>> upstreams;
 };
 
+// How often endpoints of this server may be called; counted in the store, so that all servers of
+// one store count together.
+struct EndpointLimit {
+  enum class Per : std::uint8_t { token, address, all };
+  // Of a request that cannot be counted because the store does not answer.
+  enum class WithoutStore : std::uint8_t { refuse, allow };
+
+  std::string
+      path;  // as the API has it, "/v1/locks/{name}/acquire", or all below it: "/v1/locks/*"
+  RateRule rule;
+  Per per = Per::token;
+  WithoutStore without_store = WithoutStore::refuse;
+};
+
+inline constexpr std::size_t max_endpoint_limits = 100;
+
+// n8n's primitives, /n8n/….
+struct N8nOptions {
+  // Where their locks are; empty: in the server's own store, in n8n's keys where it shares keys.
+  std::string store;
+  // The scopes that a clean-up looks at in any case, beside those of the request.
+  std::vector<std::string> lock_scopes;
+};
+
 struct ServerOptions {
   std::vector<std::string> listen{"127.0.0.1:3009"};  // "ADDRESS:PORT", "[::1]:3009", "unix:/path"
   std::string store;                                  // empty: what the rest of the program uses
@@ -84,6 +109,8 @@ struct ServerOptions {
   DeadlockVictim deadlock_victim = DeadlockVictim::none;
   AuditOptions audit;
   PatternOptions patterns;
+  N8nOptions n8n;
+  std::vector<EndpointLimit> rate_limits;  // a request must pass all that match
   Limits limits;
 };
 

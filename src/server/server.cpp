@@ -3,6 +3,7 @@
 
 #include "net/http/listener.hpp"
 #include "net/http/tls_context.hpp"
+#include "open/open.hpp"
 #include "server/app.hpp"
 #include "server/endpoints/routes.hpp"
 #include "server/listen_address.hpp"
@@ -169,8 +170,23 @@ void Server::Parts::close_listeners() {
   closed.get_future().wait();
 }
 
+namespace {
+
+Result<std::shared_ptr<client::Core>> open_n8n(Services& services) {
+  const auto& url = services.options().n8n.store;
+  if (url.empty()) return services.shared_core();
+  auto core = open_core(url);
+  if (core) return core;
+  return fail(core.error().code, "server.n8n.store: " + core.error().message);
+}
+
+}  // namespace
+
 Result<std::unique_ptr<Server>> Server::start(ServerOptions options,
                                               std::shared_ptr<client::Core> core) {
+  if (auto good = EndpointLimits::check_store(core, options); !good) {
+    return std::unexpected(std::move(good.error()));
+  }
   auto audit = make_audit_log(options.audit);
   if (!audit) return std::unexpected(std::move(audit.error()));
   auto parts = std::make_unique<Parts>(std::move(options), std::move(core), std::move(*audit));
@@ -178,6 +194,9 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options,
   auto voters = patterns::open_voters(parts->services.options().patterns.redlock_store);
   if (!voters) return std::unexpected(std::move(voters.error()));
   parts->services.voters = std::move(*voters);
+  auto n8n_core = open_n8n(parts->services);
+  if (!n8n_core) return std::unexpected(std::move(n8n_core.error()));
+  parts->services.n8n_core = std::move(*n8n_core);
   parts->start_workers();
   std::unique_ptr<Server> server(new Server(std::move(parts)));
   if (auto good = server->parts_->listen(); !good) return std::unexpected(std::move(good.error()));

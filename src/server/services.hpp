@@ -66,7 +66,8 @@ class Services {
   StoreProbe probe;
   StoreStreams store_streams{core_, waiting, options_.limits.max_event_streams};
   Upstreams upstreams;
-  patterns::Voters voters;  // set before the first request
+  patterns::Voters voters;                 // set before the first request
+  std::shared_ptr<client::Core> n8n_core;  // the same
   Metrics& metrics() { return metrics_; }
   AuditLog& audit() { return *audit_; }
   std::atomic<bool> is_draining{false};

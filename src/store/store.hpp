@@ -83,6 +83,9 @@ struct Capabilities {
   // their way: each try needs a request of its own.
   bool spends_requests = false;
   Retry retry{};
+  // The dialect whose keys it writes, as users call it; empty: Holdfast's own. Where a dialect gives
+  // a name its key, nobody else needs to.
+  std::string_view dialect{};
 };
 
 // Which server is behind an address, as far as it can be told: for stores that count votes.

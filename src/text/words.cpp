@@ -14,6 +14,9 @@ constexpr std::array<std::string_view, 5> kinds{"mutex", "reentrant", "read_writ
 constexpr std::array<std::string_view, 3> orders{"automatic", "fifo", "barging"};
 constexpr std::array<std::string_view, 5> member_states{"free", "held", "unreachable", "too_slow",
                                                         "refused"};
+constexpr std::array<std::string_view, 3> rate_algorithms{"fixed_window", "sliding_window",
+                                                          "token_bucket"};
+constexpr std::array<std::string_view, 3> rate_layouts{"native", "n8n", "redisx"};
 
 template <typename E>
 std::optional<E> find(const auto& words, std::string_view word, E first) {
@@ -48,6 +51,14 @@ std::optional<MemberView::State> parse_member_state(std::string_view word) noexc
   return find(member_states, word, MemberView::State::free);
 }
 
+std::optional<RateAlgorithm> parse_rate_algorithm(std::string_view word) noexcept {
+  return find(rate_algorithms, word, RateAlgorithm::fixed_window);
+}
+
+std::optional<RateLayout> parse_rate_layout(std::string_view word) noexcept {
+  return find(rate_layouts, word, RateLayout::native);
+}
+
 }  // namespace holdfast::text
 
 namespace holdfast {
@@ -56,6 +67,19 @@ std::string_view to_string(MemberView::State state) noexcept {
   const auto at = static_cast<std::size_t>(state);
   assert(at < text::member_states.size());
   return text::member_states[at];
+}
+
+std::string_view to_string(RateAlgorithm algorithm) noexcept {
+  const auto at =
+      static_cast<std::size_t>(algorithm) - static_cast<std::size_t>(RateAlgorithm::fixed_window);
+  assert(at < text::rate_algorithms.size());
+  return text::rate_algorithms[at];
+}
+
+std::string_view to_string(RateLayout layout) noexcept {
+  const auto at = static_cast<std::size_t>(layout);
+  assert(at < text::rate_layouts.size());
+  return text::rate_layouts[at];
 }
 
 }  // namespace holdfast

@@ -202,5 +202,22 @@ TEST_F(QuorumGuard, accepts_nothing_without_a_majority) {
   EXPECT_EQ(error_of(check(100)), Errc::quorum_not_reached);
 }
 
+TEST_F(QuorumTest, refuses_rate_limits_with_the_reason_and_asks_nobody) {
+  open(5);
+  script({0, 1, 2, 3, 4}, Verb::count_hit, Fault::refuse());
+  using RateVerb = model::RateCommand::Verb;
+  for (const auto verb : {RateVerb::check, RateVerb::peek, RateVerb::reset}) {
+    const model::RateCommand command{verb, {.limit = 1, .window = 1s}};
+    store::Request request{
+        .name = LockName::make("api").value(), .command = command, .deadline = now() + 10s};
+    Asking asking(store->apply(std::move(request)));
+    runtime->run();
+    const auto& reply = asking.result();
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().code, Errc::unsupported);
+    EXPECT_TRUE(reply.error().message.starts_with("a majority vote cannot count hits"));
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::test

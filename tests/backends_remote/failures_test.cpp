@@ -111,6 +111,37 @@ TEST_F(RemoteTest, a_stalled_server_costs_a_caller_its_deadline_and_no_more) {
   EXPECT_TRUE(becomes_true([&] { return orders.acquire({.ttl = 30s}).has_value(); }));
 }
 
+// The connection is one that was used before, which other commands would be sent again over.
+TEST_F(RemoteTest, a_hit_whose_answer_is_lost_is_told_as_such_and_not_counted_twice) {
+  const auto server = serve();
+  FaultProxy proxy(port_of(*server));
+  backends::remote::Options options;
+  options.origin.port = proxy.port();
+  const auto remote = backends::remote::open_remote_store(std::move(options), runtime);
+  ASSERT_TRUE(remote) << remote.error().message;
+  using RateVerb = model::RateCommand::Verb;
+  const auto ask = [&](RateVerb verb) {
+    const model::RateCommand command{verb, {.limit = 10, .window = 1h}};
+    store::Request request{.name = LockName::make("api:sliding:1h").value(),
+                           .command = command,
+                           .deadline = runtime->now() + 10s};
+    return runtime::run_blocking((*remote)->apply(std::move(request)));
+  };
+  const auto count_of = [](const Result<store::Reply>& reply) {
+    return reply ? std::get<RateOutcome>(reply->outcome).count : UINT64_MAX;
+  };
+  EXPECT_EQ(count_of(ask(RateVerb::check)), 1U);
+  proxy.end_after(0, FaultProxy::Ending::reset);
+  const auto lost = ask(RateVerb::check);
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().code, Errc::outcome_unknown);
+  proxy.all_well();
+  EXPECT_EQ(count_of(ask(RateVerb::peek)), 2U);
+  // Whoever only looks may look twice.
+  proxy.end_after(0, FaultProxy::Ending::reset);
+  EXPECT_EQ(count_of(ask(RateVerb::peek)), 2U);
+}
+
 TEST_F(RemoteTest, a_lease_is_never_believed_in_longer_than_the_store_does) {
   const auto server = serve();
   FaultProxy proxy(port_of(*server));

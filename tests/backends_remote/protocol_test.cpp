@@ -82,6 +82,76 @@ TEST(RemoteProtocol, the_other_commands_arrive_with_every_field) {
   EXPECT_EQ(std::get<model::GuardCommand>(check->command).keep, 2h);
 }
 
+TEST(RemoteProtocol, a_forced_release_arrives_with_its_source_under_a_verb_of_its_own) {
+  EXPECT_EQ(to_json(question_of(model::LockCommand{{}, model::ForceRelease{}})).at("verb"),
+            "force");
+  const model::ForceRelease sent{.up_to = 7, .source = "execution-7"};
+  EXPECT_EQ(to_json(question_of(model::LockCommand{{}, sent})).at("verb").as_string(),
+            "force_source")
+      << "an older server would end every lease";
+  const auto got = round_trip(sent);
+  EXPECT_EQ(got.up_to, 7U);
+  EXPECT_EQ(got.source, "execution-7");
+  EXPECT_EQ(round_trip(model::ForceRelease{}).source, "");
+  auto without = to_json(question_of(model::LockCommand{{}, sent}));
+  without.erase("source");
+  const auto refused = parse_question(without);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().message, "source: must not be empty");
+}
+
+TEST(RemoteProtocol, a_rate_command_arrives_with_every_field) {
+  using Verb = model::RateCommand::Verb;
+  for (const auto verb : {Verb::check, Verb::peek, Verb::reset}) {
+    for (const auto algorithm : {RateAlgorithm::fixed_window, RateAlgorithm::sliding_window,
+                                 RateAlgorithm::token_bucket}) {
+      for (const auto layout : {RateLayout::native, RateLayout::n8n, RateLayout::redisx}) {
+        const model::RateCommand sent{
+            verb, {algorithm, max_rate_limit, max_rate_window, 77, layout}, 999'999'999};
+        const auto back = parse_question(over_the_wire(question_of(sent)));
+        ASSERT_TRUE(back) << back.error().message;
+        const auto& got = std::get<model::RateCommand>(back->command);
+        EXPECT_EQ(got.verb, sent.verb);
+        EXPECT_EQ(got.rule, sent.rule);
+        EXPECT_EQ(got.cost, sent.cost);
+      }
+    }
+  }
+}
+
+TEST(RemoteProtocol, a_rate_command_that_is_none_is_refused_by_field) {
+  const auto refusal = [](std::string_view field, boost::json::value value) {
+    auto object = to_json(question_of(model::RateCommand{.rule = {.limit = 1, .window = 1s}}));
+    (field == "rule" || field == "cost" ? object : object.at("rule").as_object())[field] = value;
+    const auto read = parse_question(object);
+    return read ? std::string("none") : read.error().message;
+  };
+  EXPECT_EQ(refusal("cost", 5), "none");
+  EXPECT_EQ(refusal("rule", nullptr), "rule: must be there");
+  EXPECT_TRUE(refusal("rule", 7).starts_with("rule: "));
+  EXPECT_EQ(refusal("algorithm", "leaky"), "rule: algorithm: must be a known one");
+  EXPECT_EQ(refusal("layout", ""), "rule: layout: must be a known one");
+  EXPECT_TRUE(refusal("limit", -1).starts_with("rule: limit: "));
+  EXPECT_TRUE(refusal("limit", 4294967296).starts_with("rule: limit: "));
+  EXPECT_TRUE(refusal("window_us", "soon").starts_with("rule: window_us: "));
+  EXPECT_TRUE(refusal("burst", 1.5).starts_with("rule: burst: "));
+  EXPECT_TRUE(refusal("cost", -1).starts_with("cost: "));
+}
+
+TEST(RemoteProtocol, what_a_rate_limit_says_comes_back_as_it_was) {
+  const RateOutcome sent{.allowed = true,
+                         .count = UINT64_MAX,
+                         .limit = UINT32_MAX,
+                         .remaining = UINT32_MAX - 1,
+                         .retry_after = max_rate_window,
+                         .reset_after = 1us};
+  for (const auto& each : {sent, RateOutcome{}}) {
+    const auto back = parse_reply(over_the_wire(store::Reply{.at = {}, .outcome = each}));
+    ASSERT_TRUE(back) << back.error().message;
+    EXPECT_EQ(std::get<RateOutcome>(back->outcome), each);
+  }
+}
+
 template <typename T>
 T outcome_round_trip(T outcome) {
   const store::Reply reply{.at = model::StoreTime(123456789us),

@@ -135,6 +135,17 @@ TEST_F(Completion, in_bash_knows_commands_options_and_names) {
   EXPECT_EQ(bash_offers("", "holdfast status or"), "orders:42\norders:43\n");
 }
 
+TEST_F(Completion, in_bash_knows_subcommands) {
+  EXPECT_EQ(bash_offers("holdfast n8n add-l", "holdfast n8n add-l"), "add-lock\n");
+  EXPECT_EQ(bash_offers("holdfast n8n add-lock --ttl", "holdfast n8n add-lock --ttl"),
+            "--ttl-seconds\n");
+  EXPECT_EQ(bash_offers("holdfast n8n add-rate-limit x --on-denied st",
+                        "holdfast n8n add-rate-limit x --on-denied st"),
+            "stop\n");
+  EXPECT_EQ(bash_offers("holdfast n8n copy-primitive lock_r", "holdfast n8n copy-primitive lock_r"),
+            "lock_release\n");
+}
+
 TEST_F(Completion, in_bash_asks_the_store_on_the_line) {
   take("here");
   const auto other = "file:" + path("other");
@@ -169,6 +180,9 @@ TEST_F(Completion, in_zsh_knows_commands_options_and_names) {
   EXPECT_EQ(typed_in_zsh("stat"), "status");
   EXPECT_EQ(typed_in_zsh("config --js"), "config|--json");
   EXPECT_EQ(typed_in_zsh("completion fi"), "completion|fish");
+  EXPECT_EQ(typed_in_zsh("n8n add-l"), "n8n|add-lock");
+  EXPECT_EQ(typed_in_zsh("n8n add-lock --ttl"), "n8n|add-lock|--ttl-seconds=");
+  EXPECT_EQ(typed_in_zsh("n8n copy-primitive lock_r"), "n8n|copy-primitive|lock_release");
   EXPECT_EQ(typed_in_zsh("status orders:"), "status|orders:42");
   EXPECT_EQ(typed_in_zsh("status my"), "status|my job");
   EXPECT_EQ(typed_in_zsh("status we"), "status|we$rd\"x");
@@ -197,6 +211,9 @@ TEST_F(Completion, in_fish_knows_commands_options_and_names) {
   EXPECT_TRUE(fish_offers("holdfast --store memory: stat").starts_with("status\t"));
   EXPECT_TRUE(fish_offers("holdfast config --js").starts_with("--json\t"));
   EXPECT_EQ(fish_offers("holdfast completion f"), "fish\n");
+  EXPECT_EQ(fish_offers("holdfast n8n add-l"), "add-lock\n");
+  EXPECT_TRUE(fish_offers("holdfast n8n add-lock --ttl").starts_with("--ttl-seconds\t"));
+  EXPECT_EQ(fish_offers("holdfast n8n copy-primitive lock_r"), "lock_release\n");
   EXPECT_EQ(fish_offers("holdfast status orders:"), "orders:42\n");
   EXPECT_EQ(fish_offers("holdfast status my"), "my job\n");
   EXPECT_EQ(fish_offers("holdfast status we"), "we$rd\"x\n");

@@ -59,11 +59,7 @@ TEST(Suggest, finds_the_word_that_was_meant) {
 class EveryCommand : public testing::Test {
  protected:
   static std::vector<const cli::Command*> shown() {
-    std::vector<const cli::Command*> commands;
-    for (const auto* command : cli::all_commands()) {
-      if (!command->hidden) commands.push_back(command);
-    }
-    return commands;
+    return cli::shown_commands();
   }
 };
 
@@ -99,7 +95,8 @@ TEST_F(EveryCommand, says_the_words_that_it_declares) {
     for (const auto& option : cli::declared(*command).options) {
       EXPECT_NE(text.find(cli::synopsis(option)), std::string::npos) << cli::synopsis(option);
     }
-    EXPECT_NE(cli::overview().find(std::string(command->name)), std::string::npos);
+    const auto first_word = command->name.substr(0, command->name.find(' '));
+    EXPECT_NE(cli::overview().find(std::string(first_word)), std::string::npos);
   }
 }
 

@@ -2,6 +2,7 @@
 #include "cli/manual/man_page.hpp"
 
 #include "cli/commands/commands.hpp"
+#include "cli/declared.hpp"
 #include "cli/holdfast_program.hpp"
 #include "cli/manual/reference.hpp"
 #include "cli/manual/roff.hpp"
@@ -60,9 +61,13 @@ TEST_F(ManPages, are_there_for_every_command_that_is_shown) {
   std::size_t count = 1;
   EXPECT_TRUE(fs::exists(path("man/holdfast.1")));
   for (const auto* command : cli::all_commands()) {
-    const auto name = "holdfast-" + std::string(command->name) + ".1";
+    const auto name = cli::page_name(*command) + ".1";
     EXPECT_EQ(fs::exists(path("man/" + name)), !command->hidden) << name;
     if (!command->hidden) ++count;
+    for (const auto* each : cli::subcommands_of(*command)) {
+      EXPECT_TRUE(fs::exists(path("man/" + cli::page_name(*each) + ".1"))) << each->name;
+      ++count;
+    }
   }
   using Entries = fs::directory_iterator;
   EXPECT_EQ(static_cast<std::size_t>(std::distance(Entries(path("man")), Entries())), count);

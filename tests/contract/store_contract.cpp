@@ -34,6 +34,28 @@ Result<store::Reply> StoreContract::send(model::GuardCommand command, std::strin
   return runtime::run_blocking(store->apply(std::move(request)));
 }
 
+Result<store::Reply> StoreContract::send(model::RateCommand command, std::string_view scope) {
+  auto name = model::limit_name(scope, command.rule);
+  if (!name) return std::unexpected(std::move(name.error()));
+  store::Request request{.name = std::move(*name), .command = command, .deadline = soon()};
+  return runtime::run_blocking(store->apply(std::move(request)));
+}
+
+std::string StoreContract::why_no_rate_limits() {
+  const RateRule some{.limit = 1, .window = 1s};
+  const auto reply = send(model::RateCommand{model::RateCommand::Verb::peek, some}, "probe");
+  if (reply) return {};
+  EXPECT_EQ(reply.error().code, Errc::unsupported) << reply.error().message;
+  return reply.error().message;
+}
+
+RateOutcome StoreContract::rate(const model::RateCommand& command, std::string_view scope) {
+  const auto reply = send(command, scope);
+  if (reply) return std::get<RateOutcome>(reply->outcome);
+  ADD_FAILURE() << reply.error().message;
+  return {};
+}
+
 LockOutcome StoreContract::apply(LockCommand command, std::string_view name) {
   auto reply = send(std::move(command), name);
   if (reply) return std::get<LockOutcome>(std::move(reply->outcome));

@@ -42,6 +42,8 @@ class StoreContract : public testing::TestWithParam<StoreUnderTest> {
   // One command, with the errors of the store.
   Result<store::Reply> send(model::LockCommand command, std::string_view name);
   Result<store::Reply> send(model::GuardCommand command, std::string_view name);
+  // Under the name of the scope's limit.
+  Result<store::Reply> send(model::RateCommand command, std::string_view scope);
   // One command that the store must answer.
   model::LockOutcome apply(model::LockCommand command, std::string_view name = "orders:42");
 
@@ -54,6 +56,11 @@ class StoreContract : public testing::TestWithParam<StoreUnderTest> {
 
   // A check of a fence that the store must answer.
   model::GuardOutcome check(Fence fence, std::string_view name = "warehouse");
+
+  // What the store says against rate limits; empty if it has them.
+  std::string why_no_rate_limits();
+  // A question about a rate limit that the store must answer.
+  RateOutcome rate(const model::RateCommand& command, std::string_view scope = "api");
 
   // The next question of a waiter, under a request of its own where the store wants that.
   model::LockOutcome ask_again(QueuedAsk& waiter, std::string_view name = "orders:42");

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <regex>
 
 namespace holdfast::test {
@@ -87,11 +88,11 @@ TEST_P(Curl, every_line_answers_what_the_page_says) {
   EXPECT_EQ(answered.size(), expected.size()) << finished.out << finished.err;
 }
 
-INSTANTIATE_TEST_SUITE_P(Pages, Curl, testing::Values("http-api.md", "server.md"),
+INSTANTIATE_TEST_SUITE_P(Pages, Curl, testing::Values("http-api.md", "server.md", "rate-limits.md"),
                          [](const auto& page) {
-                           return page.param.substr(0, page.param.find('.')) == "server"
-                                      ? std::string("server")
-                                      : std::string("http_api");
+                           auto name = page.param.substr(0, page.param.find('.'));
+                           std::ranges::replace(name, '-', '_');
+                           return name;
                          });
 
 }  // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // docs/limits.md against the constants it talks about.
+#include <holdfast/n8n.hpp>
 #include <holdfast/options.hpp>
 
 #include "backends/file/environment.hpp"
@@ -16,6 +17,8 @@
 #include "client/core.hpp"
 #include "docs/repository.hpp"
 #include "model/fence_guard.hpp"
+#include "n8n/limits.hpp"
+#include "model/rate_limit.hpp"
 #include "server/audit/audit_log.hpp"
 #include "server/auth/request_rate.hpp"
 #include "server/auth/secret.hpp"
@@ -58,6 +61,13 @@ std::map<std::string, Limit> library_limits() {
       {"max_wait", max_wait},
       {"min_guard_keep", model::limits::min_guard_keep},
       {"max_guard_keep", model::limits::max_guard_keep},
+      {"max_scope_bytes", max_scope_bytes},
+      {"max_rate_limit", std::uint64_t{max_rate_limit}},
+      {"min_rate_window", min_rate_window},
+      {"max_rate_window", max_rate_window},
+      {"max_bucket_units", model::limits::max_bucket_units},
+      {"rate_slices", std::uint64_t{model::limits::rate_slices}},
+      {"max_rate_hits", model::limits::max_rate_hits},
       {"max_page", std::uint64_t{max_page}},
       {"max_url_bytes", text::max_url_bytes},
       {"max_password_bytes", text::max_password_bytes},
@@ -138,13 +148,31 @@ void add_server_limits(std::map<std::string, Limit>& known) {
       {"max_contended_names", server::max_contended_names},
       {"max_operation", server::patterns::max_operation},
       {"max_depth", std::uint64_t{server::patterns::max_depth}},
+      {"max_field_bytes", n8n::max_field_bytes},
+      {"max_lock_scopes", n8n::max_lock_scopes},
+      {"max_locks_searched", n8n::max_locks_searched},
       {"max_token_bytes", server::max_token_bytes},
       {"max_token_file_bytes", server::max_token_file_bytes},
       {"max_tokens", server::max_tokens},
       {"max_token_name_bytes", server::max_token_name_bytes},
       {"max_token_prefixes", server::max_token_prefixes},
       {"max_requests_per_s", std::uint64_t{server::max_requests_per_s}},
+      {"max_endpoint_limits", server::max_endpoint_limits},
       {"edit_patience", Duration(server::edit_patience)},
+  });
+}
+
+void add_n8n_limits(std::map<std::string, Limit>& known) {
+  known.insert({
+      {"max_workflow_bytes", n8n::max_workflow_bytes},
+      {"max_workflow_nodes", n8n::max_workflow_nodes},
+      {"max_workflow_depth", n8n::max_workflow_depth},
+      {"max_env_bytes", n8n::max_env_bytes},
+      {"max_doctor_files", n8n::max_doctor_files},
+      {"max_fixed_scope_bytes", n8n::max_fixed_scope_bytes},
+      {"max_expression_bytes", n8n::max_expression_bytes},
+      {"max_workflow_seconds", std::uint64_t{n8n::max_workflow_seconds}},
+      {"max_workflow_limit", std::uint64_t{n8n::max_workflow_limit}},
   });
 }
 
@@ -153,6 +181,7 @@ const std::map<std::string, Limit>& limits() {
     auto all = library_limits();
     add_quorum_limits(all);
     add_server_limits(all);
+    add_n8n_limits(all);
     return all;
   }();
   return known;

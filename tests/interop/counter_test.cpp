@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // n8n's primitives, whose commands come one by one and leave traces between them.
+#include <holdfast/n8n.hpp>
+
 #include "interop_fixture.hpp"
 
 #include <ctime>
@@ -21,7 +23,7 @@ class CounterLock : public InteropTest {
 TEST_F(CounterLock, the_text_has_their_five_words_in_their_order) {
   auto lease = client.mutex("orders").acquire({.owner = "exec-7", .note = "nightly \"run\""});
   ASSERT_TRUE(is_ok(lease));
-  EXPECT_GT(raw.text({"GET", counter}).size(), 15U);
+  EXPECT_EQ(raw.text({"GET", counter}), "1");
   const std::regex words(R"re(\{"lock_id":"exec-7","workflow_id":"unknown",)re"
                          R"re("workflow_name":"nightly \\"run\\"",)re"
                          R"re("execution_id":"[^"]*counter_test.cpp:[0-9]+",)re"
@@ -42,20 +44,53 @@ TEST_F(CounterLock, the_time_in_the_text_is_the_servers) {
   EXPECT_NEAR(static_cast<double>(timegm(&told)), static_cast<double>(std::time(nullptr)), 2.0);
 }
 
-TEST_F(CounterLock, their_loser_raises_our_counter_and_shortens_its_ttl_and_the_lock_stays_ours) {
+TEST_F(CounterLock, their_loser_sees_the_count_it_would_see_behind_one_of_theirs) {
   auto lease = client.mutex("orders").acquire({.ttl = 10s, .renew = false});
   ASSERT_TRUE(is_ok(lease));
-  EXPECT_FALSE(stranger.take("theirs", 2s));
-  const auto raised = std::to_string(lease->fence() + 1);
-  EXPECT_EQ(raw.text({"GET", counter}), raised);
-  EXPECT_LE(stranger.ttl(), 2s);
-  EXPECT_EQ(code_of(client.mutex("orders").acquire()), "busy");
-  ASSERT_TRUE(is_ok(lease->extend(10s)));
-  EXPECT_GT(stranger.ttl(), 9s);
-  EXPECT_GT(raw.integer({"PTTL", text}), 9000);
-  EXPECT_EQ(raw.text({"GET", counter}), raised);
+  EXPECT_EQ(raw.integer({"INCR", counter}), 2);
+}
+
+TEST_F(CounterLock, their_loser_shortens_our_ttl_and_it_is_set_back_at_once) {
+  auto lease = client.mutex("orders").acquire({.ttl = 60s, .renew = false});
+  ASSERT_TRUE(is_ok(lease));
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(stranger.take("theirs", 1s));
+    EXPECT_TRUE(eventually([&] { return stranger.ttl() > 55s; })) << "nobody stood up for it";
+  }
+  EXPECT_TRUE(lease->valid());
   EXPECT_EQ(lease->release(), Released::released);
   EXPECT_EQ(keys(), std::set<std::string>{"hf:fence"});
+}
+
+TEST_F(CounterLock, their_loser_lengthens_our_ttl_and_it_still_ends_when_it_should) {
+  auto lease = client.mutex("orders").acquire({.ttl = 2s, .renew = false});
+  ASSERT_TRUE(is_ok(lease));
+  EXPECT_FALSE(stranger.take("theirs", 600s));
+  EXPECT_TRUE(eventually([&] { return stranger.ttl() <= 2s; }));
+  EXPECT_TRUE(eventually([&] { return raw.integer({"EXISTS", counter}) == 0; }));
+}
+
+TEST_F(CounterLock, a_ttl_that_was_shortened_while_nobody_listened_is_set_back_with_the_next_line) {
+  auto lease = client.mutex("orders").acquire({.ttl = 60s, .renew = false});
+  ASSERT_TRUE(is_ok(lease));
+  raw.call({"CLIENT", "KILL", "TYPE", "pubsub"});
+  raw.call({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+  raw.call({"INCR", counter});
+  raw.call({"EXPIRE", counter, "5"});
+  EXPECT_TRUE(eventually([&] { return raw.integer({"TTL", counter}) > 55; }, 4s));
+}
+
+TEST_F(CounterLock, whoever_asks_sets_back_what_a_loser_did_to_the_lock_of_a_process_that_is_gone) {
+  ASSERT_TRUE(is_ok(
+      n8n::acquire(open_client(), {.scope = "orders", .ttl_seconds = 60, .lock_id = "gone"})));
+  raw.call({"INCR", counter});
+  raw.call({"EXPIRE", counter, "5"});
+  std::this_thread::sleep_for(50ms);
+  EXPECT_LE(stranger.ttl(), 5s) << "somebody still defends it";
+  EXPECT_EQ(code_of(client.mutex("orders").acquire()), "busy");
+  EXPECT_GT(stranger.ttl(), 55s);
+  EXPECT_GT(raw.integer({"PTTL", text}), 55'000);
+  EXPECT_EQ(stranger.holder(), "gone");
 }
 
 TEST_F(CounterLock, renewals_in_the_background_set_back_what_their_losers_did) {
@@ -66,12 +101,10 @@ TEST_F(CounterLock, renewals_in_the_background_set_back_what_their_losers_did) {
   EXPECT_TRUE(lease->valid());
 }
 
-TEST_F(CounterLock, a_ttl_that_they_shortened_and_that_ran_out_is_a_lost_lease) {
+TEST_F(CounterLock, a_counter_that_is_gone_is_a_lost_lease) {
   auto lease = client.mutex("orders").acquire({.ttl = 10s, .renew = false});
   ASSERT_TRUE(is_ok(lease));
-  raw.call({"INCR", counter});
-  raw.call({"PEXPIRE", counter, "50"});
-  ASSERT_TRUE(eventually([&] { return raw.integer({"EXISTS", counter}) == 0; }));
+  raw.call({"DEL", counter});  // as the end of a ttl that a loser shortened
   EXPECT_EQ(code_of(lease->extend(10s)), "lost");
   EXPECT_TRUE(lease->lost().stop_requested());
   EXPECT_EQ(keys(), std::set<std::string>{"hf:fence"})
@@ -116,16 +149,68 @@ TEST_F(CounterLock, our_lease_is_lost_without_its_text_and_the_counter_is_left_a
   ASSERT_TRUE(is_ok(lease));
   raw.call({"DEL", text});
   EXPECT_EQ(lease->release(), Released::held_by_another);
-  EXPECT_GT(raw.text({"GET", counter}).size(), 15U);
+  EXPECT_EQ(raw.text({"GET", counter}), "1");
 }
 
+// Their winner's first command, before it has written its text.
 TEST_F(CounterLock, a_counter_that_began_anew_beside_our_text_is_not_taken_for_ours) {
   auto lease = client.mutex("orders").acquire({.ttl = 30s, .renew = false});
   ASSERT_TRUE(is_ok(lease));
-  raw.call({"DEL", counter});  // as a loser's short EXPIRE would
+  raw.call({"MULTI"});
+  raw.call({"DEL", counter});  // as the end of a ttl that a loser shortened
   raw.call({"INCR", counter});
+  raw.call({"EXEC"});
   EXPECT_FALSE(lease->extend(30s));
   EXPECT_EQ(raw.text({"GET", counter}), "1");
+}
+
+// A loser that raised the counter of the one before: its EXPIRE comes when the lock is ours.
+TEST_F(CounterLock, a_loser_whose_second_command_comes_late_costs_nobody_the_lock) {
+  auto first = client.mutex("orders").acquire({.ttl = 60s, .renew = false});
+  ASSERT_TRUE(is_ok(first));
+  raw.call({"INCR", counter});
+  ASSERT_EQ(first->release(), Released::released);
+  auto second = client.mutex("orders").acquire({.ttl = 60s, .renew = false});
+  ASSERT_TRUE(is_ok(second));
+  raw.call({"EXPIRE", counter, "600"});
+  EXPECT_TRUE(is_ok(second->extend(60s)));
+  EXPECT_TRUE(eventually([&] { return stranger.ttl() <= 60s; }));
+  EXPECT_EQ(second->release(), Released::released);
+  EXPECT_EQ(keys(), std::set<std::string>{"hf:fence"});
+}
+
+TEST_F(CounterLock, what_their_text_says_of_the_holder_is_shown) {
+  ASSERT_TRUE(stranger.take("theirs", 60s));
+  for (int known = 0; known < 2; ++known) {
+    const auto seen = client.inspect("orders");
+    ASSERT_TRUE(is_ok(seen));
+    ASSERT_EQ(seen->holders.size(), 1U);
+    ASSERT_TRUE(seen->holders.front().metadata);
+    EXPECT_EQ(seen->holders.front().metadata->source, "4711");
+    EXPECT_EQ(seen->holders.front().metadata->note, "nightly");
+    EXPECT_EQ(seen->holders.front().metadata->value, "wf");
+    // From now on our own state knows of it too.
+    EXPECT_EQ(code_of(client.mutex("orders").acquire()), "busy");
+  }
+}
+
+TEST_F(CounterLock, words_that_cannot_be_shown_are_left_out) {
+  for (const auto* said :
+       {R"({"lock_id":"x","execution_id":{"a":1},"workflow_name":["b"],"workflow_id":null})",
+        "{\"lock_id\":\"x\",\"execution_id\":\"\xff\xfe\",\"workflow_name\":\"\xc3\"}",
+        R"({"lock_id":"x","execution_id":"a\u0000b","workflow_name":"c\nd"})"}) {
+    raw.call({"SET", counter, "1", "EX", "60"});
+    raw.call({"SET", text, said, "EX", "60"});
+    const auto seen = client.inspect("orders");
+    ASSERT_TRUE(is_ok(seen)) << said;
+    ASSERT_EQ(seen->holders.size(), 1U);
+    const auto& metadata = seen->holders.front().metadata;
+    EXPECT_EQ(metadata ? metadata->source + metadata->note + metadata->value : "", "") << said;
+    EXPECT_EQ(code_of(client.mutex("orders").acquire()), "busy") << said;
+  }
+  raw.call({"SET", text, R"({"lock_id":"x","execution_id":77,"workflow_name":"Bücher"})"});
+  EXPECT_EQ(client.inspect("orders")->holders.front().metadata->source, "77");
+  EXPECT_EQ(client.inspect("orders")->holders.front().metadata->note, "Bücher");
 }
 
 TEST_F(CounterLock, between_their_two_deletions_nobody_of_ours_comes) {

@@ -58,6 +58,19 @@ TEST(Admission, a_command_that_only_names_a_lock_needs_no_spec_of_its_own) {
   EXPECT_TRUE(admissible({LockSpec{}, ForceRelease{}}));
 }
 
+TEST(Admission, the_source_of_a_forced_release_is_text_of_the_length_that_metadata_has) {
+  const auto refusal = [](std::string source) {
+    const auto checked = admissible({LockSpec{}, ForceRelease{.source = std::move(source)}});
+    return checked ? std::string("none") : checked.error().message;
+  };
+  EXPECT_EQ(refusal(std::string(max_metadata_bytes, 's')), "none");
+  EXPECT_EQ(refusal("gr\xc3\xbc\xc3\x9f\n"), "none");
+  EXPECT_EQ(refusal(std::string(max_metadata_bytes + 1, 's')),
+            "source must be at most 4096 bytes; got 4097");
+  EXPECT_EQ(refusal("b\xe4"), "source must be UTF-8; byte 1 is not");
+  EXPECT_EQ(refusal(std::string("a\0b", 3)), "source must not contain NUL; byte 1 is");
+}
+
 TEST(Admission, a_ttl_outside_of_its_range_is_refused_for_acquire_and_renew) {
   for (const Micros ttl : {Micros(0), Micros(-1), Micros(Micros::min()), Micros(Micros::max()),
                            Micros(min_ttl - 1us), Micros(max_ttl + 1us)}) {

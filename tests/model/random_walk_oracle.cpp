@@ -146,11 +146,13 @@ Oracle::Verdict Oracle::answered(const model::Release& wanted, const Happening& 
   return std::nullopt;
 }
 
-Oracle::Verdict Oracle::answered(const model::ForceRelease&, const Happening& at) {
+Oracle::Verdict Oracle::answered(const model::ForceRelease& wanted, const Happening& at) {
+  const auto ends = std::erase_if(leases_, [&](const auto& lease) {
+    return wanted.source.empty() || source_of(lease.first.first) == wanted.source;
+  });
   const auto* forced = std::get_if<model::Forced>(&at.outcome);
-  if (!forced) return not_mine(at.outcome, !leases_.empty());
-  if (forced->count != leases_.size()) return "a wrong number of leases was forced";
-  leases_.clear();
+  if (!forced) return not_mine(at.outcome, ends > 0);
+  if (forced->count != ends) return "a wrong number of leases was forced";
   return minted({}, forced->fence);
 }
 

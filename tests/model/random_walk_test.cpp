@@ -77,7 +77,7 @@ class Clients {
     if (dice < 58) return acquire(owner);
     if (dice < 74) return model::Renew{owners_[owner], request, some_ttl()};
     if (dice < 94) return model::Release{owners_[owner], request};
-    if (dice < 95) return model::ForceRelease{};
+    if (dice < 95) return model::ForceRelease{.source = some_source()};
     if (dice < 97) return model::Inspect{};
     return model::Inspect{owners_[owner]};
   }
@@ -92,11 +92,22 @@ class Clients {
                           .ttl = Micros(20'000 + (request * 7919 + owner * 104'729) % 2'000'000),
                           .wait = below(4) != 0,
                           .claim = Micros(1 + (request * 6007) % 500'000),
-                          .process = model::ProcessId{owner % 3 + 1}};
+                          .process = model::ProcessId{owner % 3 + 1},
+                          .metadata = metadata_of(owner)};
     if (below(3) != 0) wanted.place = place_[below(10) == 0 ? below(place_.size()) : owner];
     if (below(50) == 0) wanted.place = random_();
     if (spec_.kind == Kind::read_write && below(4) == 0) convert(wanted);
     return wanted;
+  }
+
+  std::string some_source() {
+    constexpr std::string_view sources[] = {"", "", "even", "odd", "nobody"};
+    return std::string(sources[below(std::size(sources))]);
+  }
+
+  model::MetadataPtr metadata_of(std::size_t owner) const {
+    return std::make_shared<Metadata>(
+        Metadata{.source = source_of(owners_[owner].view()), .note = {}, .value = {}});
   }
 
   // Conversions have requests of their own, except for a confused client now and then.

@@ -144,6 +144,45 @@ TEST(StepForceRelease, it_needs_no_matching_spec) {
   EXPECT_EQ(must_be<model::Forced>(lock.force_release()).count, 1U);
 }
 
+TEST(StepForceRelease, with_a_source_it_ends_only_the_leases_that_name_it) {
+  ModelLock lock(LockSpec::semaphore(5));
+  granted(lock.acquire({.owner = "anna", .source = "execution-7"}));
+  granted(lock.acquire({.owner = "ben", .source = "execution-8"}));
+  granted(lock.acquire({.owner = "cleo", .source = "execution-7"}));
+  granted(lock.acquire({.owner = "dora"}));
+  auto without_metadata = to_command(Kind::semaphore, {.owner = "emil"});
+  without_metadata.metadata = nullptr;
+  granted(lock.apply({LockSpec::semaphore(5), without_metadata}));
+  const auto force = [&](std::string source) {
+    return lock.apply({LockSpec::semaphore(5), model::ForceRelease{.source = std::move(source)}});
+  };
+  must_be<model::NotOwner>(force("execution-"));
+  must_be<model::NotOwner>(force("execution-77"));
+  EXPECT_EQ(must_be<model::Forced>(force("execution-7")).count, 2U);
+  EXPECT_EQ(holders(lock), (Owners{"ben", "dora", "emil"}));
+  must_be<model::NotOwner>(force("execution-7"));
+  EXPECT_EQ(must_be<model::Forced>(force("")).count, 3U);
+  must_be<model::NotHeld>(force("execution-8"));
+}
+
+TEST(StepForceRelease, a_source_and_a_fence_must_both_fit) {
+  ModelLock lock(LockSpec::semaphore(5));
+  const auto first = granted(lock.acquire({.owner = "anna", .source = "s"})).fence;
+  granted(lock.acquire({.owner = "ben", .source = "s"}));
+  const model::ForceRelease force{.up_to = first, .source = "s"};
+  EXPECT_EQ(must_be<model::Forced>(lock.apply({LockSpec::semaphore(5), force})).count, 1U);
+  EXPECT_EQ(holders(lock), Owners{"ben"});
+}
+
+TEST(StepForceRelease, with_a_source_it_serves_the_next_in_line_whatever_that_one_names) {
+  ModelLock lock(LockSpec::mutex());
+  granted(lock.acquire({.owner = "anna", .source = "s"}));
+  queued(lock.acquire({.owner = "ben", .wait = true, .source = "s"}));
+  const model::ForceRelease force{.source = "s"};
+  must_be<model::Forced>(lock.apply({LockSpec::mutex(), force}));
+  EXPECT_EQ(told(lock), Owners{"ben+"});
+}
+
 TEST(StepForceRelease, a_waiting_upgrade_goes_with_its_shared_hold) {
   ModelLock lock(LockSpec::read_write());
   granted(lock.acquire({.owner = "anna", .permits = 1}));

@@ -241,6 +241,9 @@ TEST_F(OpenApiCalls, a_name_that_a_token_does_not_cover_is_403_or_404) {
   EXPECT_EQ(ask("POST", "/v1/locks/yours/acquire", "{}"), 403);
   EXPECT_EQ(ask("POST", "/v1/locks:acquire-all", R"({"names":["mine:a","yours"]})"), 403);
   EXPECT_EQ(ask("POST", "/v1/fences/yours/check", R"({"fence":1})"), 403);
+  EXPECT_EQ(ask("POST", "/v1/rate-limits/yours/check", R"({"rate":"1/s"})"), 403);
+  EXPECT_EQ(ask("POST", "/v1/rate-limits/yours/peek", R"({"rate":"1/s"})"), 403);
+  EXPECT_EQ(ask("POST", "/v1/rate-limits/mine:a/check", R"({"rate":"1/s"})"), 200);
   EXPECT_EQ(ask("POST", "/api/locks/simple/x", R"({"durationMs":0})"), 403);
   EXPECT_EQ(ask("POST", "/v1/locks/yours/renew", R"({"owner":"me"})"), 404);
   EXPECT_EQ(ask("POST", "/v1/locks/yours/release", R"({"owner":"me"})"), 404);
@@ -302,6 +305,13 @@ TEST_F(OpenApiCalls, a_pattern_whose_store_is_in_trouble_is_500_and_one_it_canno
   EXPECT_EQ(post("/api/locks/simple/order-7", R"({"durationMs":0})").status, 500);
   on_trouble(Errc::unsupported);
   EXPECT_EQ(post("/api/locks/fair/order-7", R"({"durationMs":0})").status, 422);
+}
+
+TEST_F(OpenApiCalls, a_store_that_cannot_count_is_422) {
+  on_trouble(Errc::unsupported);
+  for (const auto* verb : {"check", "peek", "reset"}) {
+    EXPECT_EQ(post(fmt::format("/v1/rate-limits/a/{}", verb), R"({"rate":"1/s"})").status, 422);
+  }
 }
 
 TEST_F(OpenApiCalls, the_examples_of_the_store_protocol_are_understood) {

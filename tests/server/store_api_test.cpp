@@ -168,11 +168,48 @@ TEST_F(StoreApi, a_token_does_what_its_verbs_and_prefixes_allow) {
   EXPECT_EQ(outcome(as("locker", acquire("anna"))), "granted");
   EXPECT_EQ(as("locker", R"({"name":"invoices","verb":"inspect"})").code(), "forbidden");
   EXPECT_EQ(as("locker", force).code(), "forbidden");
+  EXPECT_EQ(as("locker", R"({"name":"orders:42","verb":"force_source","source":"s"})").code(),
+            "forbidden");
   EXPECT_EQ(outcome(as("admin", force)), "forced");
   // A stream is of whoever opened it.
   OpenStream stream(address, "hf_admin");
   const auto more = R"(,"wait":true,"stream":")" + stream.name + "\"";
   EXPECT_EQ(as("locker", acquire("ben", more)).code(), "unknown_stream");
+}
+
+TEST_F(StoreApi, a_token_counts_looks_and_resets_as_its_verbs_and_prefixes_allow) {
+  const test::TemporaryFolder folder;
+  options.token_file = (folder.path() / "tokens").string();
+  const auto add = [&](const std::string& name, Verb verb, std::vector<std::string> prefixes) {
+    const Principal principal{.name = name,
+                              .verbs = {verb},
+                              .prefixes = std::move(prefixes),
+                              .secret_hash = hash_of("hf_" + name)};
+    const auto added = add_token(options.token_file, principal);
+    ASSERT_TRUE(added) << added.error().message;
+  };
+  add("reader", Verb::read, {});
+  add("locker", Verb::lock, {});
+  add("stranger", Verb::lock, {"invoices:"});
+  add("admin", Verb::admin, {});
+  start();
+  const auto as = [&](const std::string& who, const std::string& verb,
+                      const std::string& name = "orders:sliding:1000000us") {
+    const auto answer =
+        apply(R"({"name":")" + name + R"(","verb":"rate_)" + verb +
+                  R"(","rule":{"algorithm":"sliding_window","limit":5,"window_us":3600000000,)" +
+                  R"("burst":0,"layout":"native"}})",
+              {{"Authorization", "Bearer hf_" + who}});
+    return answer.status == 200 ? outcome(answer) : answer.code();
+  };
+  EXPECT_EQ(as("reader", "peek"), "rate");
+  EXPECT_EQ(as("reader", "check"), "forbidden");
+  EXPECT_EQ(as("locker", "check"), "rate");
+  EXPECT_EQ(as("locker", "reset"), "forbidden");
+  EXPECT_EQ(as("stranger", "check"), "forbidden");
+  EXPECT_EQ(as("admin", "reset"), "rate");
+  EXPECT_EQ(as("locker", "check", "holdfast-server:/n8n/*:all:"), "forbidden")
+      << "what the server allows its callers is not theirs to spend";
 }
 
 TEST_F(StoreApi, waiters_and_streams_are_limited) {

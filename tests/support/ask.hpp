@@ -33,6 +33,7 @@ struct Ask {
   std::uint64_t process = 1;
   std::string_view note{};
   std::string_view value{};
+  std::string_view source{};
 };
 
 inline std::uint32_t usual_permits(Kind kind) {
@@ -43,6 +44,7 @@ inline model::Acquire to_command(Kind kind, const Ask& ask) {
   auto metadata = std::make_shared<Metadata>();
   metadata->note = ask.note;
   metadata->value = ask.value;
+  metadata->source = ask.source;
   return {.owner = owner_named(ask.owner),
           .request = model::RequestId{ask.request},
           .permits = ask.permits ? ask.permits : usual_permits(kind),

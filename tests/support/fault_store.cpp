@@ -48,6 +48,7 @@ namespace {
 
 Verb verb_of(const Request& request) {
   const auto* lock = std::get_if<model::LockCommand>(&request.command);
+  if (std::holds_alternative<model::RateCommand>(request.command)) return Verb::count_hit;
   return lock ? static_cast<Verb>(lock->verb.index()) : Verb::check_fence;
 }
 

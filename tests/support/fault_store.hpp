@@ -17,7 +17,15 @@
 
 namespace holdfast::test {
 
-enum class Verb : std::uint8_t { acquire, renew, release, inspect, force_release, check_fence };
+enum class Verb : std::uint8_t {
+  acquire,
+  renew,
+  release,
+  inspect,
+  force_release,
+  check_fence,
+  count_hit
+};
 
 struct Fault {
   enum class Kind : std::uint8_t {

@@ -134,6 +134,12 @@ std::uint32_t Clients::permits_for(const LockSpec& spec) {
   return usual_permits(spec.kind);
 }
 
+// Mostly the one that some of the metadata has; the others only look like parts of it.
+std::string Clients::some_source() {
+  constexpr const char* others[] = {"a.cpp", "a.cpp:12", "two\r\nlines\t", "1", "%z"};
+  return one_in(4) ? others[below(std::size(others))] : "a.cpp:1";
+}
+
 Clients::Verb Clients::verb(const LockSpec& spec) {
   const OwnerId& owner = some_owner();
   const RequestId request = one_in(12) ? RequestId::any : some_request();
@@ -142,7 +148,7 @@ Clients::Verb Clients::verb(const LockSpec& spec) {
   if (dice < 70) return model::Renew{owner, request, some_ttl()};
   if (dice < 74) return model::Renew{owner, some_request(), some_ttl(), some_agreed_fence()};
   if (dice < 92) return model::Release{owner, request, one_in(6)};
-  if (dice < 94) return model::ForceRelease{};
+  if (dice < 94) return model::ForceRelease{.source = one_in(2) ? some_source() : ""};
   if (dice < 96) return model::ForceRelease{some_fence()};
   if (dice < 98) return model::Inspect{};
   return model::Inspect{owner};

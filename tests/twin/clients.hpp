@@ -41,6 +41,7 @@ class Clients {
   const OwnerId& some_owner();
   Fence some_fence();
   Fence some_agreed_fence();
+  std::string some_source();
   model::LockSpec some_spec();
   std::uint32_t permits_for(const model::LockSpec& spec);
   Verb verb(const model::LockSpec& spec);

@@ -81,7 +81,8 @@ std::string text_of(const model::Inspect& verb) {
   return fmt::format("inspect {}", verb.owner ? shortened(verb.owner->view()) : "");
 }
 std::string text_of(const model::ForceRelease& verb) {
-  return fmt::format("force_release up to {}", verb.up_to);
+  return fmt::format("force_release up to {}{}{}", verb.up_to,
+                     verb.source.empty() ? "" : " of source ", verb.source);
 }
 
 std::string text_of(const model::Granted& outcome) {

@@ -18,7 +18,7 @@ end
 if kind == 'none' then return {} end
 assert(ends, 'a key for ever')
 if meta then
-  assert(tonumber(redis.call('GET', key)) > 1e9, 'not our counter')
+  assert(redis.call('GET', key) == '1', 'not our counter')
   return {ends, cjson.decode(redis.call('GET', meta)).lock_id, '1'}
 end
 if kind == 'string' then return {ends, redis.call('GET', key), '1'} end

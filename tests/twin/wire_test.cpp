@@ -63,6 +63,19 @@ TEST_F(Wire, a_fence_is_above_the_servers_clock_even_if_its_counter_was_lost) {
   EXPECT_GT(granted(acquire({.owner = "ben"})).fence, before);
 }
 
+TEST_F(Wire, only_the_leases_of_one_source_are_forced) {
+  spec_ = model::LockSpec::semaphore(4);
+  acquire({.owner = "anna", .source = "job-1"});
+  acquire({.owner = "bert", .request = 2, .note = "job-1", .source = "job-12"});
+  acquire({.owner = "carl", .request = 3});
+  acquire({.owner = "dora", .request = 4, .source = "job-1"});
+  must_be<model::NotOwner>(apply({spec_, model::ForceRelease{.source = "job"}}));
+  EXPECT_EQ(holders().size(), 4U);
+  EXPECT_EQ(must_be<model::Forced>(apply({spec_, model::ForceRelease{.source = "job-1"}})).count,
+            2U);
+  EXPECT_THAT(holders(), testing::UnorderedElementsAre("bert", "carl"));
+}
+
 TEST_F(Wire, there_is_an_end_to_holders) {
   spec_ = model::LockSpec::semaphore(20'000);
   const auto most = model::limits::max_holders;

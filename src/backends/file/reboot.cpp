@@ -14,6 +14,11 @@ namespace holdfast::backends::file {
 
 namespace {
 
+struct Reboot {
+  model::StoreTime last_step;
+  model::StoreTime now;
+};
+
 void live_again(model::LockState& state, model::StoreTime last_step, model::StoreTime now) {
   state.queue.clear();
   state.queue_expires = {};
@@ -34,6 +39,14 @@ void live_again(model::GuardState& state, model::StoreTime last_step, model::Sto
   state.expires = now + std::max(Micros::zero(), state.expires - last_step);
 }
 
+// Its own time goes on where the last step left it: nobody knows how much more has passed. Where
+// the new clock is ahead of that already, so much time has passed at least since the machine
+// started.
+void live_again(model::RateState& state, model::StoreTime last_step, model::StoreTime now) {
+  state.expires = now + std::max(Micros::zero(), state.expires - last_step);
+  state.ahead = std::max(Micros::zero(), last_step + state.ahead - now);
+}
+
 int write_back(Cursor& cursor, std::string_view name, const auto& state) {
   std::string value;
   model::encode(state, value);
@@ -42,27 +55,26 @@ int write_back(Cursor& cursor, std::string_view name, const auto& state) {
 }
 
 // What cannot be read is kept, and refused to whoever asks for it.
-int recover_guard(Cursor& cursor, const Record& record, model::StoreTime last_step,
-                  model::StoreTime now) {
-  auto state = model::decode_guard(record.state);
+template <typename State>
+int recover(Cursor& cursor, std::string_view name, Result<State> state, const Reboot& reboot) {
   if (!state) return 0;
-  live_again(*state, last_step, now);
-  if (model::forgettable(*state, now)) return cursor.del();
-  return write_back(cursor, record.name, *state);
+  live_again(*state, reboot.last_step, reboot.now);
+  if (model::forgettable(*state, reboot.now)) return cursor.del();
+  return write_back(cursor, name, *state);
 }
 
-int recover_record(Cursor& cursor, model::StoreTime last_step, model::StoreTime now) {
+int recover_record(Cursor& cursor, const Reboot& reboot) {
   const auto record = parse_record(cursor.key(), cursor.value());
   if (!record) return 0;
-  if (machine_of_key(cursor.key()) == model::Machine::fence_guard) {
-    return recover_guard(cursor, *record, last_step, now);
+  const auto [name, state] = *record;
+  switch (machine_of_key(cursor.key())) {
+    case model::Machine::lock: return recover(cursor, name, model::decode(state), reboot);
+    case model::Machine::fence_guard:
+      return recover(cursor, name, model::decode_guard(state), reboot);
+    case model::Machine::rate_limit:
+      return recover(cursor, name, model::decode_rate(state), reboot);
   }
-  if (machine_of_key(cursor.key()) != model::Machine::lock) return 0;
-  auto state = model::decode(record->state);
-  if (!state) return 0;
-  live_again(*state, last_step, now);
-  if (state->idle()) return cursor.del();
-  return write_back(cursor, record->name, *state);
+  return 0;
 }
 
 Result<int> attempt(Database& database, const BootId& boot_id, model::StoreTime now) {
@@ -75,7 +87,7 @@ Result<int> attempt(Database& database, const BootId& boot_id, model::StoreTime 
     Cursor cursor(*txn);
     int failed = cursor.seek(first_record_key);
     for (; failed == 0; failed = cursor.next()) {
-      if (const int broken = recover_record(cursor, meta->last_step, now)) return broken;
+      if (const int broken = recover_record(cursor, {meta->last_step, now})) return broken;
     }
     if (failed != MDB_NOTFOUND) return failed;
   }

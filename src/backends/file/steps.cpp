@@ -31,11 +31,16 @@ template <typename State>
 Result<State> state_from(std::string_view bytes) {
   if constexpr (std::is_same_v<State, model::GuardState>)
     return model::decode_guard(bytes);
+  else if constexpr (std::is_same_v<State, model::RateState>)
+    return model::decode_rate(bytes);
   else
     return model::decode(bytes);
 }
 
 bool only_looks(const model::Command& command) {
+  if (const auto* rate = std::get_if<model::RateCommand>(&command)) {
+    return rate->verb == model::RateCommand::Verb::peek;
+  }
   const auto* lock = std::get_if<model::LockCommand>(&command);
   return lock != nullptr && std::holds_alternative<model::Inspect>(lock->verb);
 }
@@ -55,6 +60,11 @@ class Attempt {
     if (const auto* check = std::get_if<model::GuardCommand>(&step.request->command)) {
       return on_record<model::GuardState>(step, [&](model::GuardState& state) {
         return store::Reply{.at = now_, .outcome = model::step(state, *check, now_)};
+      });
+    }
+    if (const auto* rate = std::get_if<model::RateCommand>(&step.request->command)) {
+      return on_record<model::RateState>(step, [&](model::RateState& state) {
+        return store::Reply{.at = now_, .outcome = model::step(state, *rate, now_)};
       });
     }
     const auto& command = std::get<model::LockCommand>(step.request->command);

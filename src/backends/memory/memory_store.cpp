@@ -4,6 +4,7 @@
 #include <holdfast/options.hpp>
 
 #include "backends/memory/guards.hpp"
+#include "backends/memory/rates.hpp"
 #include "backends/memory/shard.hpp"
 #include "runtime/fork.hpp"
 #include "store/mailbox.hpp"
@@ -102,6 +103,7 @@ class MemoryStore final : public store::Store, public std::enable_shared_from_th
   model::FenceCounter fences_;
   std::array<Shard, shard_count> shards_;
   Guards guards_;
+  Rates rates_;
 };
 
 Result<Reply> MemoryStore::apply_now(const Request& request) {
@@ -113,6 +115,10 @@ Result<Reply> MemoryStore::apply_now(const Request& request) {
   if (const auto* check = std::get_if<model::GuardCommand>(&request.command)) {
     const auto now = store_time(runtime_->now());
     return Reply{now, guards_.check(name, *check, now)};
+  }
+  if (const auto* rate = std::get_if<model::RateCommand>(&request.command)) {
+    const auto now = store_time(runtime_->now());
+    return Reply{now, rates_.apply(name, *rate, now)};
   }
   const auto& command = std::get<model::LockCommand>(request.command);
   MemoryWorld world(runtime_->now(), fences_, mailbox_);

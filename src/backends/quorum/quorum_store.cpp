@@ -76,6 +76,12 @@ Task<Result<Reply>> QuorumStore::apply(Request request) {
   if (request.stop.stop_requested()) {
     return Task<Result<Reply>>(fail(Errc::cancelled, "cancelled before it began"));
   }
+  if (std::holds_alternative<model::RateCommand>(request.command)) {
+    return Task<Result<Reply>>(
+        fail(Errc::unsupported,
+             "a majority vote cannot count hits: two majorities share as little as one member, so "
+             "that most of what one of them counts the other does not know of"));
+  }
   const auto* lock = std::get_if<model::LockCommand>(&request.command);
   if (lock == nullptr) return check_fence(quorum_, std::move(request));
   using Ask = Task<Result<Reply>> (*)(QuorumPtr, Request);

@@ -222,6 +222,9 @@ struct SharedKey {
   StoreTime ends;
   model::LockSpec spec;  // what such a key can say
   Micros rounding{};     // its ttl may be this much longer than our lease
+  // What the holder says of itself, where the key tells.
+  std::string_view words;
+  StoreTime since;
 };
 
 SharedKey shared_key_from(const Elements& reply, StoreTime now) {
@@ -230,7 +233,10 @@ SharedKey shared_key_from(const Elements& reply, StoreTime now) {
   return {.owner = reply.text(5),
           .ends = now + (left_ms < 0 ? for_ever : Micros(std::chrono::milliseconds(left_ms))),
           .spec = body ? body->spec : model::LockSpec::mutex(),
-          .rounding = reply.time(8)};
+          .rounding = reply.time(8),
+          .words = reply.text(9),
+          .since = StoreTime(
+              Micros(static_cast<std::int64_t>(parse_digits(reply.text(10)).value_or(0))))};
 }
 
 // The ttl of the key is what everybody else goes by. The same as in mirror.lua.
@@ -238,6 +244,11 @@ void follow_ttl(const SharedKey& key, decltype(model::LockState::holds)& holds) 
   for (auto& hold : holds) {
     const bool is_strangers = hold.request == model::RequestId::any;
     if (is_strangers || hold.expires > key.ends) hold.expires = key.ends;
+    // The same owner may have come again with something else to say of itself.
+    if (is_strangers && !key.words.empty()) {
+      hold.metadata = parse_metadata(key.words);
+      hold.since = key.since;
+    }
   }
   if (holds.back().expires + key.rounding < key.ends) holds.back().expires = key.ends;
 }
@@ -255,7 +266,8 @@ void believe(const SharedKey& key, Snapshot& seen) {
   holds.push_back(model::Hold{.owner = std::move(*stranger),
                               .permits = key.spec.capacity,
                               .expires = key.ends,
-                              .since = seen.at});
+                              .since = key.since,
+                              .metadata = parse_metadata(key.words)});
 }
 
 }  // namespace
@@ -274,7 +286,7 @@ Result<Snapshot> decode_snapshot(const redisReply& reply) {
   if (auto read = decode_state(elements, seen); !read) {
     return std::unexpected(std::move(read.error()));
   }
-  constexpr std::size_t with_shared_key = 9;
+  constexpr std::size_t with_shared_key = 11;
   if (elements.size() == with_shared_key) believe(shared_key_from(elements, seen.at), seen);
   return seen;
 }

@@ -48,6 +48,9 @@ class Dialect {
   // The first of those that this one is of.
   std::string_view first_shared_key(std::string_view key) const;
 
+  // Whoever tries in vain changes the ttl of the holder's key.
+  bool losers_set_ttl() const { return profile_.script == "counter"; }
+
   // A pattern for SCAN that finds every lock whose name begins with `prefix`, and what type its
   // keys have. A dialect whose keys are bare names finds only locks that Holdfast knows of.
   std::string scan_pattern(std::string_view prefix) const;

@@ -81,7 +81,8 @@ void write(Arguments& out, const model::LockSpec&, const model::Release& release
 
 void write(Arguments& out, const model::LockSpec&, const model::ForceRelease& force, bool) {
   append_digits(out.record, force.up_to, 1);
-  out.count = 1;
+  out.time = force.source;
+  out.count = force.source.empty() ? 1 : 2;
 }
 
 void write(Arguments& out, const model::LockSpec&, const model::Inspect&, bool) { out.count = 0; }

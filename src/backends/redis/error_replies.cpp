@@ -38,7 +38,7 @@ constexpr Rule rules[] = {
     {"WRONGPASS", Then::give_up, Errc::unavailable, "does not accept the user or password"},
     {"NOPERM", Then::give_up, Errc::unavailable, "does not allow that to this user"},
     {"WRONGTYPE", Then::give_up, Errc::spec_mismatch,
-     "has something else than a lock under this name; it was left alone"},
+     "has something else under this name; it was left alone"},
     {"HFFORMAT", Then::give_up, Errc::unsupported,
      "has this lock in the format of a newer version of Holdfast"},
 };

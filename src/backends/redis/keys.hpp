@@ -10,6 +10,9 @@ inline constexpr std::string_view counter_key = "hf:fence";
 // Around the name of a resource whose fences are checked. No lock has a key like that.
 inline constexpr std::string_view guard_before = "hf:guard:{";
 inline constexpr std::string_view guard_after = "}";
+// Around the name of a limit in Holdfast's own layout.
+inline constexpr std::string_view rate_before = "hf:rate:{";
+inline constexpr std::string_view rate_after = "}";
 // A waiter's process is told through the channel of this prefix and its number.
 inline constexpr std::string_view channel_prefix = "hf:";
 

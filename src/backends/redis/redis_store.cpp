@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/redis/redis_store.hpp"
 
+#include "backends/redis/defence.hpp"
 #include "backends/redis/diagnosis.hpp"
 #include "backends/redis/history.hpp"
 #include "backends/redis/listing.hpp"
@@ -33,6 +34,14 @@ using store::Request;
 // What an unwanted grant may cost before it lapses by itself.
 constexpr Micros give_back_timeout = std::chrono::milliseconds(500);
 
+bool only_looks(const model::Command& command) {
+  if (const auto* rate = std::get_if<model::RateCommand>(&command)) {
+    return rate->verb == model::RateCommand::Verb::peek;
+  }
+  const auto* lock = std::get_if<model::LockCommand>(&command);
+  return lock != nullptr && std::holds_alternative<model::Inspect>(lock->verb);
+}
+
 class RedisStore final : public store::Store, public std::enable_shared_from_this<RedisStore> {
  public:
   RedisStore(Options options, std::shared_ptr<Runtime> runtime);
@@ -51,7 +60,12 @@ class RedisStore final : public store::Store, public std::enable_shared_from_thi
   Result<void> supports(const model::LockSpec& spec) const override {
     return options_.dialect.supports(spec);
   }
-  store::Capabilities capabilities() const override { return {.queues = true, .may_change = true}; }
+  store::Capabilities capabilities() const override {
+    const auto& dialect = options_.dialect;
+    return {.queues = true,
+            .may_change = true,
+            .dialect = dialect.is_native() ? std::string_view() : dialect.profile().dialect};
+  }
   void on_change(std::function<void()> changed) override;
   store::Standing standing() const override { return server_->standing(); }
   Task<Result<std::vector<std::string>>> diagnose(LocalTime deadline) override {
@@ -78,6 +92,8 @@ class RedisStore final : public store::Store, public std::enable_shared_from_thi
   void subscribed(std::uint64_t client_id);
   void changed();
   void give_back(const LockName& name, const OwnerId& owner, model::RequestId request);
+  Task<Result<Reply>> send(Request request);
+  Task<Result<Reply>> send_and_hear(Request request);
 
   const Options options_;
   const std::shared_ptr<Runtime> runtime_;
@@ -85,6 +101,7 @@ class RedisStore final : public store::Store, public std::enable_shared_from_thi
   const std::shared_ptr<store::Mailbox> mailbox_;
   const std::shared_ptr<Server> server_;
   const std::shared_ptr<Strangers> strangers_;      // only in a dialect
+  const std::shared_ptr<Defence> defence_;          // only where others change the ttl of our keys
   const std::shared_ptr<Replication> replication_;  // only where replicas count
   std::unique_ptr<Subscriber> subscriber_;
 
@@ -108,6 +125,7 @@ RedisStore::RedisStore(Options options, std::shared_ptr<Runtime> runtime)
       server_(std::make_shared<Server>(runtime_, options_)),
       strangers_(options_.dialect.is_native() ? nullptr
                                               : std::make_shared<Strangers>(server_, mailbox_)),
+      defence_(options_.dialect.losers_set_ttl() ? std::make_shared<Defence>(server_) : nullptr),
       replication_(make_replication(options_, runtime_)) {}
 
 void RedisStore::start() {
@@ -174,10 +192,23 @@ Task<Result<Reply>> RedisStore::apply(Request request) {
   if (request.stop.stop_requested()) {
     return Task<Result<Reply>>(fail(Errc::cancelled, "cancelled before it began"));
   }
+  const bool is_lock = std::holds_alternative<model::LockCommand>(request.command);
+  return defence_ && is_lock ? send_and_hear(std::move(request)) : send(std::move(request));
+}
+
+Task<Result<Reply>> RedisStore::send_and_hear(Request request) {
+  const auto self = shared_from_this();
+  const LockName name = request.name;
+  const auto command = std::get<model::LockCommand>(request.command);
+  auto sending = send(std::move(request));
+  Result<Reply> reply = co_await std::move(sending);
+  if (reply) defence_->heard(name, command, *reply);
+  co_return reply;
+}
+
+Task<Result<Reply>> RedisStore::send(Request request) {
   // Releases too: what a caller does one after the other must arrive in that order.
-  const auto* lock = std::get_if<model::LockCommand>(&request.command);
-  const bool only_looks = lock != nullptr && std::holds_alternative<model::Inspect>(lock->verb);
-  if (replication_ && !only_looks) return replication_->apply(std::move(request));
+  if (replication_ && !only_looks(request.command)) return replication_->apply(std::move(request));
   return server_->apply(std::move(request));
 }
 
@@ -189,6 +220,7 @@ void RedisStore::on_change(std::function<void()> changed) {
 void RedisStore::changed() {
   // Tracking ended with the connection: whoever still waits for a stranger is registered anew.
   if (strangers_) mailbox_->hint_all();
+  if (defence_) defence_->all_may_have_changed();
   std::vector<std::function<void()>> told;
   {
     const std::lock_guard lock(mutex_);
@@ -203,7 +235,11 @@ std::string RedisStore::describe() const {
 }
 
 void RedisStore::deliver(std::string_view channel, const redisReply& payload) {
-  if (strangers_ && channel == invalidation_channel) return strangers_->changed(payload);
+  if (strangers_ && channel == invalidation_channel) {
+    strangers_->changed(payload);
+    if (defence_) defence_->changed(payload);
+    return;
+  }
   if (payload.type != REDIS_REPLY_STRING) return;
   auto told = decode_message(text_of(payload), options_.dialect);
   if (!told) return;
@@ -216,6 +252,7 @@ void RedisStore::deliver(std::string_view channel, const redisReply& payload) {
 // What was said while nobody listened is lost: everybody asks again.
 void RedisStore::subscribed(std::uint64_t client_id) {
   if (strangers_) strangers_->redirect_to(client_id);
+  if (defence_) defence_->all_may_have_changed();
   mailbox_->hint_all();
 }
 

@@ -21,6 +21,7 @@ namespace {
 // What somebody goes by who was told so.
 bool must_last(const store::Reply& reply) {
   if (const auto* check = std::get_if<model::GuardOutcome>(&reply.outcome)) return check->accepted;
+  if (const auto* rate = std::get_if<RateOutcome>(&reply.outcome)) return rate->allowed;
   return std::holds_alternative<model::Granted>(std::get<model::LockOutcome>(reply.outcome));
 }
 

@@ -71,6 +71,15 @@ Scripts::Scripts(const Options& options) : audited_(options.audit > 0) {
   put_together(Script::force_release, {}, "force_release");
   add(Script::inspect, state + std::string(lua_file("inspect")));
   add(Script::check_fence, std::string(lua_file("check_fence")));
+  // The first letter of a state tells its algorithm.
+  const auto add_rate = [&](Script script, std::string_view form, std::string_view algorithm) {
+    add(script, fmt::format("local FORM = '{}'\n{}{}{}", form, lua_file("rates/read"),
+                            lua_file(algorithm), lua_file("rates/write")));
+  };
+  add_rate(Script::fixed_window, "f", "rates/fixed_window");
+  add_rate(Script::sliding_window, "s", "rates/sliding_window");
+  add_rate(Script::token_bucket, "b", "rates/token_bucket");
+  add(Script::shared_window, std::string(lua_file("rates/shared_window")));
 }
 
 }  // namespace holdfast::backends::redis

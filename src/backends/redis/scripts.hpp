@@ -10,7 +10,18 @@
 
 namespace holdfast::backends::redis {
 
-enum class Script : std::uint8_t { acquire, renew, release, force_release, inspect, check_fence };
+enum class Script : std::uint8_t {
+  acquire,
+  renew,
+  release,
+  force_release,
+  inspect,
+  check_fence,
+  fixed_window,
+  sliding_window,
+  token_bucket,
+  shared_window
+};
 
 class Scripts {
  public:
@@ -33,7 +44,7 @@ class Scripts {
   bool audited() const { return audited_; }
 
  private:
-  std::array<Source, 6> sources_;
+  std::array<Source, 10> sources_;
   bool audited_;
 };
 

@@ -3,6 +3,7 @@
 
 #include "backends/redis/error_replies.hpp"
 #include "backends/redis/fence_guard.hpp"
+#include "backends/redis/rate_limit.hpp"
 #include "backends/redis/wire.hpp"
 #include "runtime/backoff.hpp"
 #include "runtime/event.hpp"
@@ -37,13 +38,19 @@ std::string bytes_of(const Request& request, const Scripts& scripts, const Diale
   if (const auto* check = std::get_if<model::GuardCommand>(&request.command)) {
     return encode_check(scripts, request.name, *check, sending);
   }
+  if (const auto* rate = std::get_if<model::RateCommand>(&request.command)) {
+    return encode_rate(scripts, request.name, *rate, sending);
+  }
   const auto& command = std::get<model::LockCommand>(request.command);
   return encode(scripts, dialect, request.name, command, sending);
 }
 
 Result<Reply> answer_to(const model::Command& command, const redisReply& reply) {
-  const auto* lock = std::get_if<model::LockCommand>(&command);
-  return lock != nullptr ? decode(*lock, reply) : decode_check(reply);
+  if (std::holds_alternative<model::GuardCommand>(command)) return decode_check(reply);
+  if (const auto* rate = std::get_if<model::RateCommand>(&command)) {
+    return decode_rate(*rate, reply);
+  }
+  return decode(std::get<model::LockCommand>(command), reply);
 }
 
 const model::Acquire* acquire_in(const model::Command& command) {

@@ -3,6 +3,10 @@
 // Commands as JSON, and back.
 #include "backends/remote/protocol.hpp"
 #include "backends/remote/views.hpp"
+#include "text/words.hpp"
+
+#include <algorithm>
+#include <iterator>
 
 namespace holdfast::backends::remote {
 
@@ -47,10 +51,49 @@ struct Writer {
     if (verb.owner) out["owner"] = verb.owner->view();
   }
   void operator()(const model::ForceRelease& verb) const {
-    out["verb"] = "force";
     out["up_to"] = digits(verb.up_to);
+    out["verb"] = verb.source.empty() ? "force" : "force_source";
+    // Under a verb of its own: a server that does not know it must not end every lease instead.
+    if (!verb.source.empty()) out["source"] = verb.source;
   }
 };
+
+constexpr std::string_view rate_verbs[] = {"rate_check", "rate_peek", "rate_reset"};
+
+void write_rate(json::object& out, const model::RateCommand& command) {
+  out["verb"] = rate_verbs[static_cast<std::size_t>(command.verb) - 1];
+  out["cost"] = command.cost;
+  out["rule"] = {{"algorithm", to_string(command.rule.algorithm)},
+                 {"limit", command.rule.limit},
+                 {"window_us", command.rule.window.count()},
+                 {"burst", command.rule.burst},
+                 {"layout", to_string(command.rule.layout)}};
+}
+
+RateRule read_rule(JsonReader& reader) {
+  const auto algorithm = text::parse_rate_algorithm(reader.text("algorithm"));
+  if (!algorithm) reader.refuse("algorithm", "must be a known one");
+  const auto layout = text::parse_rate_layout(reader.text("layout"));
+  if (!layout) reader.refuse("layout", "must be a known one");
+  return {.algorithm = algorithm.value_or(RateAlgorithm::sliding_window),
+          .limit = reader.small_number("limit"),
+          .window = reader.micros("window_us"),
+          .burst = reader.small_number("burst"),
+          .layout = layout.value_or(RateLayout::native)};
+}
+
+model::RateCommand read_rate(JsonReader& reader, model::RateCommand::Verb verb) {
+  model::RateCommand command{.verb = verb, .rule = {}, .cost = reader.small_number("cost", 1)};
+  const auto* rule = reader.object("rule");
+  if (rule == nullptr) {
+    reader.refuse("rule", "must be there");
+    return command;
+  }
+  JsonReader inner(*rule);
+  command.rule = read_rule(inner);
+  if (auto good = inner.done(); !good) reader.refuse("rule", good.error().message);
+  return command;
+}
 
 OwnerId read_owner(JsonReader& reader) {
   auto owner = OwnerId::make(reader.text("owner"));
@@ -89,8 +132,15 @@ Verb read_verb(JsonReader& reader, std::string_view verb) {
                           reader.flag("only_unconfirmed")};
   }
   if (verb == "force") return model::ForceRelease{reader.number("up_to", UINT64_MAX)};
+  if (verb == "force_source") {
+    model::ForceRelease force{reader.number("up_to", UINT64_MAX), reader.text("source")};
+    if (force.source.empty()) reader.refuse("source", "must not be empty");
+    return force;
+  }
   if (verb != "inspect") {
-    reader.refuse("verb", "must be acquire, renew, release, inspect, force or check");
+    reader.refuse("verb",
+                  "must be acquire, renew, release, inspect, force, force_source, check, "
+                  "rate_check, rate_peek or rate_reset");
   }
   model::Inspect inspect;
   if (!reader.text("owner").empty()) inspect.owner = read_owner(reader);
@@ -102,6 +152,10 @@ model::Command read_command(JsonReader& reader) {
   if (verb == "check") {
     return model::GuardCommand{reader.number("fence"),
                                reader.micros("keep_us", model::limits::default_guard_keep)};
+  }
+  const auto* rate = std::ranges::find(rate_verbs, verb);
+  if (rate != std::end(rate_verbs)) {
+    return read_rate(reader, static_cast<model::RateCommand::Verb>(rate - rate_verbs + 1));
   }
   return model::LockCommand{read_spec(reader, "spec"), read_verb(reader, verb)};
 }
@@ -115,6 +169,10 @@ json::object to_json(const Question& question) {
     out["verb"] = "check";
     out["fence"] = digits(check->fence);
     out["keep_us"] = check->keep.count();
+    return out;
+  }
+  if (const auto* rate = std::get_if<model::RateCommand>(&question.command)) {
+    write_rate(out, *rate);
     return out;
   }
   const auto& lock = std::get<model::LockCommand>(question.command);

@@ -122,6 +122,12 @@ RequestId request_of(const model::Command& command) {
   return lock != nullptr ? std::visit(RequestOf{}, lock->verb) : RequestId::any;
 }
 
+// Most commands carry their request's id, or say the same twice; a hit counts each time.
+bool is_repeatable(const model::Command& command) {
+  const auto* rate = std::get_if<model::RateCommand>(&command);
+  return rate == nullptr || rate->verb != model::RateCommand::Verb::check;
+}
+
 RemoteStore::RemoteStore(Options options, std::shared_ptr<Runtime> runtime)
     : options_(std::move(options)),
       runtime_(std::move(runtime)),
@@ -207,8 +213,8 @@ Task<Result<Reply>> RemoteStore::ask(Request request) {
     }
     const auto left = std::chrono::floor<Micros>(request.deadline - runtime_->now());
     const Question question{request.name, request.command, stream, left};
-    auto asking =
-        server_->post("/v1/store/apply", to_json(question), request.deadline, request.stop);
+    auto asking = server_->post("/v1/store/apply", to_json(question), request.deadline,
+                                request.stop, is_repeatable(request.command));
     const Result<ClientResponse> answer = co_await std::move(asking);
     if (!answer) co_return std::unexpected(answer.error());
     const bool lost_stream = answer->status == 404 && refusal_code(*answer) == unknown_stream;
@@ -225,8 +231,8 @@ Result<Reply> RemoteStore::read(const Request& request, const ClientResponse& an
     return fail(Errc::outcome_unknown, fmt::format("{}: the answer is not understood: {}",
                                                    describe(), reply.error().message));
   }
-  const bool is_check = std::holds_alternative<model::GuardCommand>(request.command);
-  if (is_check != std::holds_alternative<model::GuardOutcome>(reply->outcome)) {
+  // Each machine has its own kind of outcome.
+  if (request.command.index() != reply->outcome.index()) {
     return fail(Errc::outcome_unknown,
                 fmt::format("{}: the answer is to another question", describe()));
   }

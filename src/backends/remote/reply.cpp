@@ -80,6 +80,25 @@ model::Refused read_refused(JsonReader& reader) {
   return {Error{code.value_or(Errc::unavailable), reader.text("message")}};
 }
 
+json::object rate_json(const RateOutcome& outcome) {
+  return {{"type", "rate"},
+          {"allowed", outcome.allowed},
+          {"count", digits(outcome.count)},
+          {"limit", outcome.limit},
+          {"remaining", outcome.remaining},
+          {"retry_after_us", outcome.retry_after.count()},
+          {"reset_after_us", outcome.reset_after.count()}};
+}
+
+RateOutcome read_rate(JsonReader& reader) {
+  return {.allowed = reader.flag("allowed"),
+          .count = reader.number("count"),
+          .limit = reader.small_number("limit"),
+          .remaining = reader.small_number("remaining"),
+          .retry_after = reader.micros("retry_after_us"),
+          .reset_after = reader.micros("reset_after_us")};
+}
+
 model::Outcome read_outcome(JsonReader& reader) {
   using model::LockOutcome;
   const auto type = reader.text("type");
@@ -105,6 +124,7 @@ model::Outcome read_outcome(JsonReader& reader) {
   if (type == "checked") {
     return model::GuardOutcome{reader.flag("accepted"), reader.number("newest")};
   }
+  if (type == "rate") return read_rate(reader);
   reader.refuse("type", "is no outcome that we know");
   return LockOutcome{model::NotHeld{}};
 }
@@ -116,6 +136,8 @@ json::object to_json(const store::Reply& reply) {
   if (const auto* checked = std::get_if<model::GuardOutcome>(&reply.outcome)) {
     out["outcome"] = {
         {"type", "checked"}, {"accepted", checked->accepted}, {"newest", digits(checked->newest)}};
+  } else if (const auto* rate = std::get_if<RateOutcome>(&reply.outcome)) {
+    out["outcome"] = rate_json(*rate);
   } else {
     out["outcome"] = std::visit(Writer{}, std::get<model::LockOutcome>(reply.outcome));
   }

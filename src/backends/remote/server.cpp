@@ -34,8 +34,6 @@ void Server::note(const Result<ClientResponse>& answer) {
 Task<Result<ClientResponse>> Server::send(ClientRequest request) {
   const auto self = shared_from_this();
   request.headers.emplace_back(protocol_header, protocol_version);
-  // Commands carry their request ids, everything else only looks.
-  request.repeatable = true;
   auto sending = client_->send(std::move(request));
   Result<ClientResponse> answer = co_await std::move(sending);
   note(answer);
@@ -43,18 +41,20 @@ Task<Result<ClientResponse>> Server::send(ClientRequest request) {
 }
 
 Task<Result<ClientResponse>> Server::post(std::string path, boost::json::object body,
-                                          LocalTime deadline, std::stop_token stop) {
+                                          LocalTime deadline, std::stop_token stop,
+                                          bool repeatable) {
   return send({.method = "POST",
                .target = std::move(path),
                .headers = {{"Content-Type", "application/json"}},
                .body = boost::json::serialize(body),
                .deadline = deadline,
-               .stop = std::move(stop)});
+               .stop = std::move(stop),
+               .repeatable = repeatable});
 }
 
 Task<Result<boost::json::object>> Server::get(std::string target, LocalTime deadline) {
   const auto self = shared_from_this();
-  ClientRequest request{.target = std::move(target), .deadline = deadline};
+  ClientRequest request{.target = std::move(target), .deadline = deadline, .repeatable = true};
   auto sending = send(std::move(request));
   const Result<ClientResponse> answer = co_await std::move(sending);
   // Looking changes nothing, so it is never open what happened.

@@ -21,8 +21,10 @@ class Server : public std::enable_shared_from_this<Server> {
   Server(std::shared_ptr<runtime::Runtime> runtime, const Options& options, Changed changed);
 
   // The answer as it came, whatever its status. Errors as those of net::http::Client.
+  // `repeatable`: it does no harm if the server gets it twice, over a connection that broke.
   Task<Result<net::http::ClientResponse>> post(std::string path, boost::json::object body,
-                                               LocalTime deadline, std::stop_token stop = {});
+                                               LocalTime deadline, std::stop_token stop = {},
+                                               bool repeatable = true);
   // The JSON object of a good answer; a refusal is an error.
   Task<Result<boost::json::object>> get(std::string target, LocalTime deadline);
   Task<Result<Info>> info(LocalTime deadline);

@@ -2,20 +2,37 @@
 #include "cli/help.hpp"
 
 #include "cli/command.hpp"
+#include "cli/commands/commands.hpp"
+#include "text/quote.hpp"
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
 
 #include <memory>
 
 namespace holdfast::cli {
 namespace {
 
-Result<int> show_help(Context& context, const std::string& name) {
+struct Wanted {
+  std::string command;
+  std::string subcommand;
+};
+
+Result<const Command*> find(const Wanted& wanted) {
+  auto command = require_command(wanted.command);
+  if (!command || wanted.subcommand.empty()) return command;
+  const auto name = fmt::format("{} {}", wanted.command, wanted.subcommand);
+  if (const auto* found = find_command(name)) return found;
+  return fail(Errc::bad_input, fmt::format("unknown subcommand {}; see 'holdfast {} --help'",
+                                           text::quoted(wanted.subcommand), wanted.command));
+}
+
+Result<int> show_help(Context& context, const Wanted& wanted) {
   std::string text;
-  if (name.empty()) {
+  if (wanted.command.empty()) {
     text = overview();
   } else {
-    const auto command = require_command(name);
+    const auto command = find(wanted);
     if (!command) return std::unexpected(command.error());
     text = help(**command);
   }
@@ -26,9 +43,10 @@ Result<int> show_help(Context& context, const std::string& name) {
 }
 
 Action declare(CLI::App& app) {
-  const auto name = std::make_shared<std::string>();
-  app.add_option("COMMAND", *name, "The command; none: a list of all");
-  return [name](Context& context) { return show_help(context, *name); };
+  const auto wanted = std::make_shared<Wanted>();
+  app.add_option("COMMAND", wanted->command, "The command; none: a list of all");
+  app.add_option("SUBCOMMAND", wanted->subcommand, "What stands behind it, if it has such");
+  return [wanted](Context& context) { return show_help(context, *wanted); };
 }
 
 constexpr Example examples[] = {{"holdfast help config", "The same as 'holdfast config --help'."}};
@@ -38,7 +56,7 @@ constexpr Example examples[] = {{"holdfast help config", "The same as 'holdfast 
 extern const Command help_command;
 const Command help_command{
     .name = "help",
-    .arguments = "[COMMAND]",
+    .arguments = "[COMMAND [SUBCOMMAND]]",
     .summary = "explain a command",
     .description =
         "Prints what --help prints for the command, or the list of all commands.\n\n"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/command.hpp"
 #include "cli/commands/commands.hpp"
+#include "cli/declared.hpp"
 #include "cli/manual/man_page.hpp"
 
 #include <CLI/CLI.hpp>
@@ -39,10 +40,8 @@ Result<int> write_all_pages(const std::string& folder) {
   if (auto done = write(folder, "holdfast", overview_page(today)); !done) {
     return std::unexpected(std::move(done.error()));
   }
-  for (const auto* command : all_commands()) {
-    if (command->hidden) continue;
-    const auto name = fmt::format("holdfast-{}", command->name);
-    if (auto done = write(folder, name, man_page(*command, today)); !done) {
+  for (const auto* command : shown_commands()) {
+    if (auto done = write(folder, page_name(*command), man_page(*command, today)); !done) {
       return std::unexpected(std::move(done.error()));
     }
   }

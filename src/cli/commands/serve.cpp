@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <holdfast/n8n.hpp>
+
 #include "cli/command.hpp"
 #include "cli/process/notify.hpp"
 #include "cli/process/signals.hpp"
@@ -149,6 +151,10 @@ Result<int> serve(Context& context, const Arguments& arguments) {
   }
   const Signals signals;  // before there are threads
   server::set_log(options->log_format, options->log_level);
+  // The same store, once more, with n8n's keys.
+  if (options->n8n.store.empty() && n8n::store_url(store) != store) {
+    options->n8n.store = n8n::store_url(store);
+  }
   auto core = open_core(store);
   if (!core) return std::unexpected(std::move(core.error()));
   auto server = server::Server::start(std::move(*options), std::move(*core));

@@ -96,6 +96,8 @@ _holdfast() {
       *)
         if [[ -z "$command" ]]; then
           command="$word"
+        elif [[ "$command" != *' '* && " $__holdfast_groups " == *" $command "* ]]; then
+          command="$command $word"
         else
           arguments=$((arguments + 1))
         fi
@@ -176,16 +178,18 @@ std::string words_of(const std::vector<DeclaredOption>& options) {
 
 struct Tables {
   std::string commands;
+  std::string groups;  // those with subcommands
   std::string values;
   std::string options;
   std::string arguments;
 
   void add(const Command& command) {
     const auto parts = declared(command);
-    if (!commands.empty()) commands += ' ';
-    commands += command.name;
+    const bool is_subcommand = command.name.find(' ') != std::string_view::npos;
+    if (!is_subcommand) commands += fmt::format("{}{}", commands.empty() ? "" : " ", command.name);
+    if (!subcommands_of(command).empty()) groups += fmt::format("{} ", command.name);
     values += value_cases(command.name, parts.options);
-    options += fmt::format("    {}) options='{} {}' ;;\n", command.name, words_of(parts.options),
+    options += fmt::format("    '{}') options='{} {}' ;;\n", command.name, words_of(parts.options),
                            words_of(common_options()));
     for (std::size_t i = 0; i < parts.arguments.size(); ++i) {
       arguments += fmt::format("    '{} {}') kind={} ;;\n", command.name, i + 1,
@@ -198,11 +202,10 @@ struct Tables {
 
 std::string bash_completion() {
   Tables tables;
-  for (const auto* command : all_commands()) {
-    if (!command->hidden) tables.add(*command);
-  }
+  for (const auto* command : shown_commands()) tables.add(*command);
   std::string out(head);
-  out += fmt::format("__holdfast_commands='{}'\n\n", tables.commands);
+  out += fmt::format("__holdfast_commands='{}'\n__holdfast_groups='{}'\n\n", tables.commands,
+                     tables.groups);
   out +=
       "# Sets `kind` to what the option of the command takes, or to nothing.\n"
       "__holdfast_value_of() {\n  case \"$1 $2\" in\n" +

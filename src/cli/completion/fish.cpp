@@ -22,7 +22,12 @@ function __holdfast_command
                 set -e words[1]
             case '-*'
             case '*'
-                echo $words[1]
+                set -l rest (string match -v -- '-*' $words[2..])
+                if contains -- $words[1] $__holdfast_groups; and set -q rest[1]
+                    echo "$words[1] $rest[1]"
+                else
+                    echo $words[1]
+                end
                 return 0
         end
         set -e words[1]
@@ -110,7 +115,7 @@ std::string option_line(const DeclaredOption& option, std::string_view condition
 
 std::string lines_of(const Command& command) {
   const auto parts = declared(command);
-  const auto condition = fmt::format("__holdfast_is {}", command.name);
+  const auto condition = fmt::format("__holdfast_is \"{}\"", command.name);
   std::string out;
   for (const auto& option : parts.options) out += option_line(option, condition);
   for (const auto& argument : parts.arguments) {
@@ -126,14 +131,17 @@ std::string fish_completion() {
   std::vector<std::string_view> names;
   std::string commands;
   std::string lines;
-  for (const auto* command : all_commands()) {
-    if (command->hidden) continue;
+  std::string groups;
+  for (const auto* command : shown_commands()) {
+    lines += lines_of(*command);
+    if (!subcommands_of(*command).empty()) groups += fmt::format(" {}", command->name);
+    if (command->name.find(' ') != std::string_view::npos) continue;
     names.push_back(command->name);
     commands += fmt::format("complete -c holdfast -n __holdfast_has_no_command -a {} -d {}\n",
                             command->name, fish_quoted(command->summary));
-    lines += lines_of(*command);
   }
-  auto out = fmt::format("{}set -g __holdfast_commands {}\n", head, fmt::join(names, " "));
+  auto out = fmt::format("{}set -g __holdfast_commands {}\nset -g __holdfast_groups{}\n", head,
+                         fmt::join(names, " "), groups);
   for (const auto& option : common_options()) {
     out += option_line(option, "not __holdfast_is_behind");
   }

@@ -86,7 +86,7 @@ std::string specifications(const std::vector<DeclaredOption>& options, std::stri
 
 std::string case_of(const Command& command) {
   const auto parts = declared(command);
-  auto out = fmt::format("    {})\n      specs=(\n", command.name);
+  auto out = fmt::format("    '{}')\n      specs=(\n", command.name);
   out += specifications(parts.options, "        ");
   for (std::size_t i = 0; i < parts.arguments.size(); ++i) {
     const auto& argument = parts.arguments[i];
@@ -103,11 +103,13 @@ std::string case_of(const Command& command) {
 std::string zsh_completion() {
   std::string list;
   std::string cases;
-  for (const auto* command : all_commands()) {
-    if (command->hidden) continue;
+  std::string groups;
+  for (const auto* command : shown_commands()) {
+    cases += case_of(*command);
+    if (!subcommands_of(*command).empty()) groups += fmt::format(" {}", command->name);
+    if (command->name.find(' ') != std::string_view::npos) continue;
     list += fmt::format(
         "    {}\n", shell_quoted(fmt::format("{}:{}", command->name, escaped(command->summary))));
-    cases += case_of(*command);
   }
   std::string out(head);
   out += "_holdfast_commands() {\n  local -a commands\n  commands=(\n" + list +
@@ -124,7 +126,16 @@ std::string zsh_completion() {
       "    '1:command:_holdfast_commands' '*::argument:->argument' && ret=0\n"
       "  [[ $state == argument ]] || return ret\n"
       "  holdfast_before=(\"${(@kv)opt_args}\")\n"
-      "  case $words[1] in\n" +
+      "  local command=$words[1]\n"
+      "  local -a groups=(" +
+      groups +
+      " )\n"
+      "  if (( CURRENT > 2 && $groups[(Ie)$command] )); then\n"
+      "    shift words\n"
+      "    (( CURRENT-- ))\n"
+      "    command=\"$command $words[1]\"\n"
+      "  fi\n"
+      "  case $command in\n" +
       cases +
       "    *) return ret ;;\n"
       "  esac\n"

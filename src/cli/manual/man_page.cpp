@@ -65,9 +65,9 @@ void facts_section(RoffPage& page, std::string_view title, const std::vector<Fac
   }
 }
 
-void environment_section(RoffPage& page, bool takes_command) {
+void environment_section(RoffPage& page, bool runs_under_locks) {
   facts_section(page, "ENVIRONMENT", variables_read());
-  if (!takes_command) return;
+  if (!runs_under_locks) return;
   page.subsection("In the environment of the command");
   for (const auto& fact : variables_set()) page.item(fact.head, fact.text);
 }
@@ -84,14 +84,12 @@ void examples_section(RoffPage& page, const Command& command) {
   }
 }
 
-std::string page_name(const Command& command) { return fmt::format("holdfast-{}", command.name); }
-
 // The pages of all other commands.
 void see_also_section(RoffPage& page, const Command* self) {
   std::vector<std::string> pages;
   if (self != nullptr) pages.emplace_back("holdfast");
-  for (const auto* command : all_commands()) {
-    if (!command->hidden && command != self) pages.push_back(page_name(*command));
+  for (const auto* command : shown_commands()) {
+    if (command != self) pages.push_back(page_name(*command));
   }
   page.section("SEE ALSO");
   for (const auto& each : pages) {
@@ -108,8 +106,8 @@ std::string overview_page(std::string_view date) {
   page.section("DESCRIPTION");
   page.paragraphs(what_it_is);
   page.section("COMMANDS");
-  for (const auto* command : all_commands()) {
-    if (!command->hidden) page.item(page_name(*command) + "(1)", command->summary);
+  for (const auto* command : shown_commands()) {
+    page.item(page_name(*command) + "(1)", command->summary);
   }
   page.section("OPTIONS");
   options_of(page, options_without_command());
@@ -127,10 +125,14 @@ std::string man_page(const Command& command, std::string_view date) {
                    synopsis(command).substr(sizeof("holdfast ") + command.name.size()));
   page.section("DESCRIPTION");
   page.paragraphs(command.description);
+  if (const auto subcommands = subcommands_of(command); !subcommands.empty()) {
+    page.section("SUBCOMMANDS");
+    for (const auto* each : subcommands) page.item(page_name(*each) + "(1)", each->summary);
+  }
   options_section(page, declared(command));
   examples_section(page, command);
   facts_section(page, "EXIT STATUS", exit_codes(command.takes_command));
-  environment_section(page, command.takes_command);
+  environment_section(page, command.takes_command && !command.may_lack_command);
   facts_section(page, "FILES", files());
   see_also_section(page, &command);
   return std::move(page).finish();

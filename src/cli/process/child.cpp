@@ -20,7 +20,7 @@ struct Prepared {
   const Launch& launch;
   std::vector<char*> words;
   std::vector<char*> environment;
-  std::vector<char*> shell_words;  // for a script without "#!", which a shell runs
+  std::vector<char*> shell_words;
   pid_t parent;
 };
 
@@ -31,8 +31,21 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return out;
 }
 
+// A script without "#!" is what a shell runs: its path stands before its arguments then.
+std::vector<char*> words_for_a_shell(const std::string& path, std::vector<char*> words) {
+  words[0] = const_cast<char*>(path.c_str());
+  words.insert(words.begin(), const_cast<char*>("sh"));
+  return words;
+}
+
+void close_what_was_closed() {
+  for (int fd = 0; fd < 3; ++fd) {
+    if (was_closed[fd]) close(fd);
+  }
+}
+
 // Between vfork and exec: system calls only, since the memory is the parent's.
-[[noreturn]] void become(const Prepared& prepared) {
+[[noreturn]] void become_the_command(const Prepared& prepared) {
   const Launch& launch = prepared.launch;
   setpgid(0, 0);
   launch.group->store(getpid());
@@ -41,9 +54,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != prepared.parent) _exit(0);
   }
-  for (int fd = 0; fd < 3; ++fd) {
-    if (was_closed[fd]) close(fd);
-  }
+  close_what_was_closed();
   if (launch.ignores_children) std::signal(SIGCHLD, SIG_IGN);
   sigprocmask(SIG_SETMASK, &launch.mask, nullptr);
   execve(launch.path.c_str(), prepared.words.data(), prepared.environment.data());
@@ -62,16 +73,24 @@ std::expected<pid_t, int> launch(const Launch& launch) {
                     .environment = pointers(launch.environment),
                     .shell_words = {},
                     .parent = getpid()};
-  prepared.shell_words = prepared.words;
-  prepared.shell_words[0] = const_cast<char*>(launch.path.c_str());
-  prepared.shell_words.insert(prepared.shell_words.begin(), const_cast<char*>("sh"));
+  prepared.shell_words = words_for_a_shell(launch.path, prepared.words);
   // fork() would copy the page tables of a process with threads and a mapped store, for nothing.
   // But who has the terminal may be stopped by it at any moment, and a parent in vfork would wait
   // for ever.
   const pid_t pid = launch.terminal >= 0 ? fork() : vfork();
-  if (pid == 0) become(prepared);
+  if (pid == 0) become_the_command(prepared);
   if (pid < 0) return std::unexpected(errno);
   return pid;
+}
+
+int become(const std::string& path, const std::vector<std::string>& words) {
+  const auto pointers_to_words = pointers(words);
+  close_what_was_closed();
+  execv(path.c_str(), pointers_to_words.data());
+  if (errno == ENOEXEC) {
+    execv("/bin/sh", words_for_a_shell(path, pointers_to_words).data());
+  }
+  return errno;
 }
 
 std::vector<std::string> environment_with(const std::vector<std::string>& changes) {

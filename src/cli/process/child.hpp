@@ -31,6 +31,10 @@ struct Launch {
 // call this from the one that lasts.
 std::expected<pid_t, int> launch(const Launch& launch);
 
+// Becomes the program, with standard input, output and error as this one found them. Returns errno
+// if it cannot.
+int become(const std::string& path, const std::vector<std::string>& words);
+
 // This program's environment, with NAME=VALUE of `changes` instead of what it says of NAME.
 std::vector<std::string> environment_with(const std::vector<std::string>& changes);
 

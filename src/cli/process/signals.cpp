@@ -56,6 +56,7 @@ Signals::Signals() : ignored_children_(is_ignored(SIGCHLD)) {
 
 Signals::~Signals() {
   close(fd_);
+  if (ignored_children_) std::signal(SIGCHLD, SIG_IGN);
   pthread_sigmask(SIG_SETMASK, &original_, nullptr);
 }
 

@@ -11,10 +11,14 @@ extern const std::span<const Route> lease_routes;
 extern const std::span<const Route> lock_routes;
 extern const std::span<const Route> session_routes;
 extern const std::span<const Route> fence_routes;
+extern const std::span<const Route> rate_limit_routes;
 extern const std::span<const Route> event_routes;
 extern const std::span<const Route> trail_routes;
 extern const std::span<const Route> stats_routes;
 extern const std::span<const Route> pattern_routes;
+extern const std::span<const Route> n8n_lock_routes;
+extern const std::span<const Route> n8n_rate_routes;
+extern const std::span<const Route> n8n_clean_up_routes;
 extern const std::span<const Route> store_apply_routes;
 extern const std::span<const Route> store_look_routes;
 extern const std::span<const Route> health_routes;
@@ -30,10 +34,14 @@ const Router& all_routes() {
              lock_routes,
              session_routes,
              fence_routes,
+             rate_limit_routes,
              event_routes,
              trail_routes,
              stats_routes,
              pattern_routes,
+             n8n_lock_routes,
+             n8n_rate_routes,
+             n8n_clean_up_routes,
              store_apply_routes,
              store_look_routes,
              health_routes,

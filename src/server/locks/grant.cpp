@@ -13,8 +13,12 @@ namespace {
 void record(const Acquisition& of, EventType type, std::optional<Fence> fence = {},
             std::uint64_t party = 0) {
   const auto& wanted = of.order.wanted;
+  if (!of.is_observed()) {
+    if (type == EventType::acquired) of.services.journal.note(of.who, "acquired", of.name(), "");
+    return;
+  }
   of.services.journal.record(of.who, {.type = type,
-                                      .name = wanted.name.str(),
+                                      .name = of.name(),
                                       .fence = fence,
                                       .kind = wanted.spec.kind,
                                       .permits = wanted.permits,
@@ -34,10 +38,10 @@ void write_down(const Acquisition& of, const TakeResult& result) {
   const auto kind = static_cast<std::size_t>(wanted.spec.kind) - 1;
   if (!result) {
     metrics.acquisitions[kind].add(result.error().error.code);
-    if (result.error().error.code == Errc::busy) metrics.contention.refused(wanted.name.str());
+    if (result.error().error.code == Errc::busy) metrics.contention.refused(of.name());
     return;
   }
-  metrics.holds.taken(wanted.name.str(), wanted.owner.view(), result->fence,
+  metrics.holds.taken(of.name(), wanted.owner.view(), result->fence,
                       of.services.core().runtime().now());
   record(of, EventType::acquired, result->fence);
   if (of.order.session) bind(of, *result);
@@ -90,13 +94,13 @@ Task<TakeResult> wait_for(const Acquisition& of, WaitingRoom::Ticket ticket, std
     was_queued = true;
     record(of, EventType::queued, {}, wait->party);
   };
-  auto taking = take_waiting(of.services.shared_core(), std::move(wanted), wait->stop.get_token());
+  auto taking = take_waiting(of.core, std::move(wanted), wait->stop.get_token());
   TakeResult result = co_await std::move(taking);
   const auto waited = std::chrono::floor<Micros>(of.services.core().runtime().now() - began);
   if (was_queued) of.services.metrics().contention.waited(wait->name, waited);
   if (wait->stop.stop_requested()) {
     // A grant that came at the same moment is nobody's any more.
-    if (result) give_back(of.services.shared_core(), held(of.order.wanted, *result));
+    if (result) give_back(of.core, held(of.order.wanted, *result));
     result = std::unexpected(why_stopped(of, *wait));
   }
   if (result) of.services.metrics().wait_time.add(waited);
@@ -112,7 +116,7 @@ bool can_be_mistaken(const client::Wanted& wanted) {
 }
 
 TakeResult acquire_now(const Acquisition& acquisition) {
-  auto result = take_now(acquisition.services.core(), acquisition.order.wanted);
+  auto result = take_now(*acquisition.core, acquisition.order.wanted);
   write_down(acquisition, result);
   return result;
 }
@@ -129,10 +133,10 @@ Task<TakeResult> acquire(Acquisition acquisition, std::stop_token stop) {
   }
   TakeResult result = std::unexpected(NotTaken{});
   if (wanted.wait == Micros::zero()) {
-    auto taking = take_at_once(services.shared_core(), wanted, std::move(stop));
+    auto taking = take_at_once(acquisition.core, wanted, std::move(stop));
     result = co_await std::move(taking);
   } else {
-    auto ticket = services.waiting.enter(wanted.name.str(), model::party_of(wanted.owner.view()));
+    auto ticket = services.waiting.enter(acquisition.name(), model::party_of(wanted.owner.view()));
     if (!ticket) co_return std::unexpected(NotTaken{ticket.error()});
     auto waiting = wait_for(acquisition, std::move(*ticket), std::move(stop));
     result = co_await std::move(waiting);
@@ -145,7 +149,7 @@ Task<TakeResult> acquire(Acquisition acquisition, std::stop_token stop) {
         client::Wanted unwanted = held(wanted, *result);
         // Nobody of a session that is gone can have it by another attempt.
         if (lives.error().code == Errc::not_held) unwanted.is_shared = false;
-        give_back(services.shared_core(), unwanted);
+        give_back(acquisition.core, unwanted);
         result = std::unexpected(NotTaken{lives.error()});
       }
     }

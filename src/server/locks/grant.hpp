@@ -17,6 +17,12 @@ struct Acquisition {
   Services& services;
   Who who;
   AcquireOrder order;
+  std::shared_ptr<Core> core = services.shared_core();  // where the lock is
+  std::string shown{};  // what it is called in records, if not as in its store
+
+  std::string_view name() const { return shown.empty() ? order.wanted.name.str() : shown; }
+  // The observer looks at one store: of another one's locks it must not hear.
+  bool is_observed() const { return core == services.shared_core(); }
 };
 
 // Whether the lease of an earlier request with the same key may be less than what is asked for now.

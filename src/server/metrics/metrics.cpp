@@ -71,6 +71,16 @@ void write_http(Exposition& out, const Metrics& metrics) {
   out.sample("", metrics.denied);
 }
 
+void write_rates(Exposition& out, const Metrics& metrics) {
+  out.begin("rate_limit_checks_total", "counter",
+            "Checks of rate limits through this server, by result.");
+  out.sample("result=\"allowed\"", metrics.rate_allowed);
+  out.sample("result=\"denied\"", metrics.rate_denied);
+  out.sample("result=\"failed\"", metrics.rate_failed);
+  out.begin("http_rate_limited_total", "counter", "Requests that server.rate_limits turned away.");
+  out.sample("", metrics.rate_limited);
+}
+
 void write_gauge(Exposition& out, std::string_view name, std::string_view help, double value) {
   out.begin(name, "gauge", help);
   out.sample("", value);
@@ -105,6 +115,7 @@ std::string exposition(const Metrics& metrics, const Gauges& gauges, std::string
   write_locks(out, metrics);
   write_store(out, *metrics.store);
   write_http(out, metrics);
+  write_rates(out, metrics);
   write_gauges(out, gauges);
   return std::move(out).text();
 }

@@ -52,6 +52,10 @@ struct Metrics {
   std::array<Counter, 6> http_by_status;  // by the first digit; 0 for answers nobody got
   Histogram http_time;                    // waits for a lock left out
   Counter denied;                         // without a token, with a wrong one, or without the verb
+  Counter rate_allowed;                   // checks of rate limits that clients asked for
+  Counter rate_denied;
+  Counter rate_failed;   // the store did not answer
+  Counter rate_limited;  // requests that server.rate_limits turned away
   Counter deadlocks;
   Counter deadlock_victims;
 };

@@ -1,1 +1,1 @@
-return step(force_release, tonumber(ARGV[1]))
+return step(force_release, tonumber(ARGV[1]), ARGV[2])

@@ -243,12 +243,18 @@ local function release(id, only_unconfirmed)
   return not_yours()
 end
 
-local function force_release(up_to)
+-- The first word of the holder's metadata.
+local function source_of(hold)
+  return string.match(sub(hold.body, 1, -50), '^([^%z]*)%z')
+end
+
+local function force_release(up_to, source)
   local ousted = 0
   for _, member in ipairs(holders(0, '+inf')) do
     local hold = find_hold(sub(member, 2))
     -- Strangers have no fence: they are meant if nobody else was seen, or everybody is.
-    local is_meant = hold.fence > 0 or up_to == 0 or up_to > 9e15
+    local is_meant = (hold.fence > 0 or up_to == 0 or up_to > 9e15)
+      and (not source or source_of(hold) == source)
     if is_meant and hold.fence <= up_to then
       remove_hold(sub(member, 2), hold)
       note('forced', sub(member, 2), hold)

@@ -5,6 +5,7 @@
 // repeats the same request, or releases it.
 #include "server/endpoints/store/note.hpp"
 #include "server/endpoints/store/protocol.hpp"
+#include "server/http/endpoint_limits.hpp"
 
 #include <algorithm>
 #include <array>
@@ -23,8 +24,21 @@ struct NeededVerb {
   Verb operator()(const auto&) const { return Verb::lock; }
 };
 
-Verb needed(const model::Command& command) {
-  const auto* lock = std::get_if<model::LockCommand>(&command);
+// As for /v1/rate-limits: nobody spends what the server allows its own callers.
+Verb needed(const model::RateCommand& command, const LockName& name) {
+  switch (command.verb) {
+    case model::RateCommand::Verb::peek: return Verb::read;
+    case model::RateCommand::Verb::reset: return Verb::admin;
+    case model::RateCommand::Verb::check: break;
+  }
+  return name.str().starts_with(own_scope_prefix) ? Verb::admin : Verb::lock;
+}
+
+Verb needed(const remote::Question& question) {
+  if (const auto* rate = std::get_if<model::RateCommand>(&question.command)) {
+    return needed(*rate, question.name);
+  }
+  const auto* lock = std::get_if<model::LockCommand>(&question.command);
   return lock != nullptr ? std::visit(NeededVerb{}, lock->verb) : Verb::lock;
 }
 
@@ -84,10 +98,10 @@ Task<Response> apply(const Call& call) {
   if (auto other = other_protocol(call)) return done(std::move(*other));
   auto question = parse(call);
   if (!question) return done(refuse(services, question.error()));
-  if (!call.principal->may(needed(question->command), question->name.str())) {
+  if (!call.principal->may(needed(*question), question->name.str())) {
     return done(refuse(services, Problem{403, "forbidden",
                                          fmt::format("it has not the verb {} for this name",
-                                                     to_string(needed(question->command)))}));
+                                                     to_string(needed(*question)))}));
   }
   if (auto refused = listen_for(call, *question)) return done(std::move(*refused));
   auto& core = services.core();

@@ -7,19 +7,62 @@ local key, meta = KEYS[5], KEYS[6]
 -- it to the second command. So a text without a counter is given this long to go.
 local LEAVING_MS = 500
 
-local function owner_of(text)
+-- A word of theirs as metadata: text that can be shown, or nothing.
+local function shown(word)
+  if type(word) == 'number' then word = format('%.0f', word) end
+  if type(word) ~= 'string' or #word > 256 or string.find(word, '[%z\1-\31\127]') then return '' end
+  local ascii = string.gsub(word, '[\240-\244][\128-\191][\128-\191][\128-\191]', '')
+  ascii = string.gsub(ascii, '[\224-\239][\128-\191][\128-\191]', '')
+  ascii = string.gsub(ascii, '[\194-\223][\128-\191]', '')
+  return string.find(ascii, '[\128-\255]') and '' or word
+end
+
+-- "2026-11-16T03:45:12.345Z" in microseconds since 1970, or nothing.
+local function time_of(word)
+  if type(word) ~= 'string' then return nil end
+  local year, month, day, hour, minute, second, part =
+    string.match(word, '^(%d%d%d%d)%-(%d%d)%-(%d%d)T(%d%d):(%d%d):(%d%d)%.?(%d*)Z$')
+  if not year then return nil end
+  local y = tonumber(year) - (tonumber(month) <= 2 and 1 or 0)
+  local era = math.floor(y / 400)
+  local yoe = y - era * 400
+  local mp = (tonumber(month) + 9) % 12
+  local doe = yoe * 365 + math.floor(yoe / 4) - math.floor(yoe / 100)
+    + math.floor((153 * mp + 2) / 5) + tonumber(day) - 1
+  local days = era * 146097 + doe - 719468
+  return ((days * 24 + tonumber(hour)) * 60 + tonumber(minute)) * 60000000
+    + tonumber(second) * 1000000 + tonumber(sub(part .. '000000', 1, 6))
+end
+
+-- Who it is by the text, what that says of itself (as metadata, see describe), and since when.
+local function read_text(text)
   local read, found = pcall(cjson.decode, text)
-  return read and type(found) == 'table' and type(found.lock_id) == 'string' and found.lock_id
-    or text
+  if not read or type(found) ~= 'table' or type(found.lock_id) ~= 'string' then return text end
+  local words = shown(found.execution_id) .. '\0' .. shown(found.workflow_name) .. '\0'
+    .. shown(found.workflow_id) .. '\0'
+  return found.lock_id, words, time_of(found.locked_at)
 end
 
 local function theirs()
   local value = call('GET', key)
   local text = call('GET', meta)
   if not value and not text then return nil end
+  local left = call('PTTL', value and key or meta)
   -- Between their first two commands there is a counter without a text: held, by nobody we know.
-  return {owner = text and owner_of(text) or '', depth = 1, value = tonumber(value),
-    left = call('PTTL', value and key or meta), leaving = not value}
+  local owner, words, since = '', nil, nil
+  if text then owner, words, since = read_text(text) end
+  return {owner = owner, words = words, since = since and math.min(since, now) or nil, depth = 1,
+    left = left, leaving = not value,
+    -- Whoever loses raises the counter, and some time later gives it the ttl that it wanted for itself.
+    is_anyones = value,
+    -- A counter of ours always has a ttl. Beside our text this one is of somebody who has won it and
+    -- not yet said so.
+    began_anew = value == '1' and left == -1}
+end
+
+settle = function(left_ms)
+  call('PEXPIRE', key, left_ms)
+  call('PEXPIRE', meta, left_ms)
 end
 
 hurry = function()
@@ -66,9 +109,7 @@ local function put(held)
     call('PEXPIRE', key, held.left_ms)
     call('PEXPIRE', meta, held.left_ms)
   else
-    -- Any counter keeps them out. Ours is the fence, so that a new winner's, which begins at 1,
-    -- is not taken for ours before it has written its text.
-    call('SET', key, digits(held.hold.fence), 'PX', held.left_ms)
+    call('SET', key, '1', 'PX', held.left_ms)
     call('SET', meta, describe(held.owner, held.hold), 'PX', held.left_ms)
   end
 end

@@ -38,9 +38,9 @@ local function end_of_key()
 end
 
 local function add_stranger()
-  local body = spec .. format('%010.0f', tonumber(sub(spec, 3))) .. NO_REQUEST .. '00000000000'
-  add_hold(NO_REQUEST .. as_owner(foreign.owner),
-    {claimed = false, fence = 0, since = now, body = body}, end_of_key())
+  local tail = spec .. format('%010.0f', tonumber(sub(spec, 3))) .. NO_REQUEST .. '00000000000'
+  add_hold(NO_REQUEST .. as_owner(foreign.owner), {claimed = false, fence = 0,
+    since = foreign.since or now, body = (foreign.words or '') .. tail}, end_of_key())
 end
 
 -- The ttl of their key is what everybody else goes by: whoever changed it has changed the lease.
@@ -54,6 +54,25 @@ local function follow_their_ttl(ours)
   for _, member in ipairs(ours) do call('ZADD', order, 'LT', expires, member) end
 end
 
+-- A lease of ours stands, whatever those who lost made of its key.
+local function stand(ours)
+  local left = tonumber(call('ZSCORE', order, ours[#ours])) - now
+  local too_long = foreign.left * 1000 - left
+  if left <= 0 or foreign.left >= 0 and too_long >= -1000 and too_long <= ROUNDING_US then return end
+  settle(math.ceil(left / 1000 / UNIT_MS) * UNIT_MS)
+end
+
+-- The same owner may come again with something else to say of itself.
+local function hear(stranger)
+  call('ZADD', order, end_of_key(), stranger)
+  local id = sub(stranger, 2)
+  local hold = find_hold(id)
+  local words = foreign.words or ''
+  if sub(hold.body, 1, -50) == words then return end
+  hold.body, hold.since = words .. sub(hold.body, -49), foreign.since or now
+  write_hold(id, hold)
+end
+
 -- The key names the owner that the state knows. What it says beyond our own holds is strangers'.
 local function follow()
   local ours, stranger = {}, nil
@@ -61,9 +80,11 @@ local function follow()
     if is_strangers(member) then stranger = member else ours[#ours + 1] = member end
   end
   strangers = math.max(foreign.depth - #ours, #ours == 0 and 1 or 0)
-  if #ours > 0 then follow_their_ttl(ours) end
+  if #ours > 0 then
+    if foreign.is_anyones then stand(ours) else follow_their_ttl(ours) end
+  end
   if strangers > 0 and stranger then
-    call('ZADD', order, end_of_key(), stranger)
+    hear(stranger)
   elseif strangers > 0 then
     add_stranger()
   elseif stranger then
@@ -83,9 +104,8 @@ end
 
 local function sync()
   local is_known = foreign and count > 0 and is_theirs(first_owner())
-  -- A counter that began anew beside our text: somebody has won it and not yet said so.
-  if is_known and foreign.value and foreign.value < 1e9 and not is_foreign() then
-    foreign.owner, is_known = '', false
+  if is_known and foreign.began_anew and not is_foreign() then
+    foreign.owner, foreign.words, foreign.since, is_known = '', nil, nil, false
   end
   if foreign and foreign.leaving then
     -- Nobody but us takes away what is left of ours.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/locks/take.hpp"
+#include "client/take.hpp"
 
 #include "client/explain.hpp"
 #include "runtime/backoff.hpp"
@@ -10,7 +10,7 @@
 
 #include <algorithm>
 
-namespace holdfast::server {
+namespace holdfast::client {
 
 using runtime::LocalTime;
 using store::Reply;
@@ -18,7 +18,7 @@ using store::Request;
 
 namespace {
 
-Request question(Core& core, const client::Wanted& wanted) {
+Request question(Core& core, const Wanted& wanted) {
   model::Acquire verb{.owner = wanted.owner,
                       .request = wanted.request,
                       .permits = wanted.permits,
@@ -27,14 +27,14 @@ Request question(Core& core, const client::Wanted& wanted) {
                       .metadata = wanted.metadata};
   return {.name = wanted.name,
           .command = model::LockCommand{wanted.spec, std::move(verb)},
-          .deadline = core.runtime().now() + client::command_timeout};
+          .deadline = core.runtime().now() + command_timeout};
 }
 
-Request confirmation(Core& core, const client::Wanted& wanted) {
+Request confirmation(Core& core, const Wanted& wanted) {
   model::Renew verb{.owner = wanted.owner, .request = wanted.request, .ttl = wanted.ttl};
   return {.name = wanted.name,
           .command = model::LockCommand{wanted.spec, std::move(verb)},
-          .deadline = core.runtime().now() + client::command_timeout};
+          .deadline = core.runtime().now() + command_timeout};
 }
 
 Micros since(Core& core, LocalTime began) {
@@ -46,20 +46,20 @@ struct Times {
   LocalTime before_send{};  // of the question whose reply is judged
 };
 
-TakeResult judge(const client::Wanted& wanted, Times times, Result<Reply> reply) {
+TakeResult judge(const Wanted& wanted, Times times, Result<Reply> reply) {
   if (!reply) return std::unexpected(NotTaken{std::move(reply.error())});
   auto& outcome = std::get<model::LockOutcome>(reply->outcome);
   if (const auto* granted = std::get_if<model::Granted>(&outcome)) {
     // Up to the question: the lease begins no earlier, and the way back is not the caller's loss.
     const auto waited = std::chrono::floor<Micros>(times.before_send - times.began);
     return Taken{wanted.request, granted->fence, granted->remaining, waited,
-                 client::valid_until(times.before_send, granted->remaining)};
+                 valid_until(times.before_send, granted->remaining)};
   }
   if (auto* busy = std::get_if<model::Busy>(&outcome)) {
-    Error error{Errc::busy, client::explain_busy(wanted.name, *busy)};
+    Error error{Errc::busy, explain_busy(wanted.name, *busy)};
     return std::unexpected(NotTaken{std::move(error), std::move(busy->holders), busy->retry_after});
   }
-  return std::unexpected(NotTaken{client::explain_refusal(wanted.name, outcome)});
+  return std::unexpected(NotTaken{explain_refusal(wanted.name, outcome)});
 }
 
 bool may_be_in_store(const TakeResult& result) {
@@ -81,14 +81,13 @@ Task<bool> pause(std::shared_ptr<Core> core, Micros delay, std::stop_token stop)
 
 }  // namespace
 
-TakeResult take_now(Core& core, const client::Wanted& wanted) {
+TakeResult take_now(Core& core, const Wanted& wanted) {
   const LocalTime began = core.runtime().now();
   auto asking = core.store().apply(question(core, wanted));
   return judge(wanted, {began, began}, asking.take_ready());
 }
 
-Task<TakeResult> take_at_once(std::shared_ptr<Core> core, client::Wanted wanted,
-                              std::stop_token stop) {
+Task<TakeResult> take_at_once(std::shared_ptr<Core> core, Wanted wanted, std::stop_token stop) {
   const LocalTime began = core->runtime().now();
   const store::Retry retry = core->store().capabilities().retry;
   for (std::uint32_t retries = 0;; ++retries) {
@@ -109,11 +108,10 @@ Task<TakeResult> take_at_once(std::shared_ptr<Core> core, client::Wanted wanted,
   }
 }
 
-Task<TakeResult> take_waiting(std::shared_ptr<Core> core, client::Wanted wanted,
-                              std::stop_token stop) {
+Task<TakeResult> take_waiting(std::shared_ptr<Core> core, Wanted wanted, std::stop_token stop) {
   const LocalTime began = core->runtime().now();
-  auto waiting = client::acquire(core, wanted, stop);
-  Result<client::Won> won = co_await std::move(waiting);
+  auto waiting = acquire(core, wanted, stop);
+  Result<Won> won = co_await std::move(waiting);
   if (!won) co_return std::unexpected(NotTaken{std::move(won.error())});
   wanted.request = won->request;
   // Before it is confirmed: what is shared could not be given back after that.
@@ -136,34 +134,34 @@ Task<TakeResult> take_waiting(std::shared_ptr<Core> core, client::Wanted wanted,
   co_return result;
 }
 
-client::Wanted held(client::Wanted wanted, const Taken& taken) {
+Wanted held(Wanted wanted, const Taken& taken) {
   wanted.request = taken.request;
   return wanted;
 }
 
-std::shared_ptr<client::HeldLease> keep_renewed(const std::shared_ptr<Core>& core,
-                                                const client::Wanted& wanted, const Taken& taken) {
-  client::HeldLease::Identity identity{.name = wanted.name,
-                                       .spec = wanted.spec,
-                                       .owner = wanted.owner,
-                                       .request = taken.request,
-                                       .permits = wanted.permits,
-                                       .metadata = wanted.metadata};
-  const client::Won won{.request = taken.request,
-                        .fence = taken.fence,
-                        .valid_until = taken.valid_until,
-                        .claim = std::nullopt,
-                        .ear = nullptr};
-  const client::Terms terms{.ttl = wanted.ttl, .renew = true};
-  return client::HeldLease::start(core, std::move(identity), terms, won);
+std::shared_ptr<HeldLease> keep_renewed(const std::shared_ptr<Core>& core, const Wanted& wanted,
+                                        const Taken& taken) {
+  HeldLease::Identity identity{.name = wanted.name,
+                               .spec = wanted.spec,
+                               .owner = wanted.owner,
+                               .request = taken.request,
+                               .permits = wanted.permits,
+                               .metadata = wanted.metadata};
+  const Won won{.request = taken.request,
+                .fence = taken.fence,
+                .valid_until = taken.valid_until,
+                .claim = std::nullopt,
+                .ear = nullptr};
+  const Terms terms{.ttl = wanted.ttl, .renew = true};
+  return HeldLease::start(core, std::move(identity), terms, won);
 }
 
-void give_back(const std::shared_ptr<Core>& core, const client::Wanted& wanted) {
+void give_back(const std::shared_ptr<Core>& core, const Wanted& wanted) {
   model::Release what{wanted.owner, wanted.request, wanted.is_shared};
   core->runtime().post(
       [core, name = wanted.name, what = std::move(what), ttl = wanted.ttl]() mutable {
-        runtime::spawn(client::withdraw(core, std::move(name), std::move(what), ttl));
+        runtime::spawn(withdraw(core, std::move(name), std::move(what), ttl));
       });
 }
 
-}  // namespace holdfast::server
+}  // namespace holdfast::client

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What holdfast/n8n.hpp does, as coroutines, and in the parts that the server needs one by one.
+#pragma once
+
+#include <holdfast/n8n.hpp>
+
+#include "client/take.hpp"
+
+#include <functional>
+#include <memory>
+
+namespace holdfast::n8n {
+
+using client::Core;
+
+// Errors: bad_input, naming the scope and the rule.
+Result<void> check_scope(std::string_view scope);
+// What a lock of the scope is called in the store: where the store itself makes n8n's keys, the
+// scope; else the key. Errors: bad_input, naming the scope.
+Result<LockName> lock_name(const Core& core, std::string_view scope);
+std::string lock_key(std::string_view scope);
+
+// The request with its defaults filled in. Errors: bad_input, naming the field.
+Result<LockRequest> completed(Core& core, LockRequest request);
+// What is asked of the store for a completed request.
+Result<client::Wanted> wanted(Core& core, const LockRequest& completed);
+// What is answered once it was granted.
+Task<Result<Lock>> describe(std::shared_ptr<Core> core, LockRequest completed, LockName name);
+// In n8n's words, where it has some.
+Error explain(const LockRequest& completed, const client::NotTaken& why);
+
+Task<Result<Release>> release(std::shared_ptr<Core> core, std::string scope,
+                              std::optional<std::string> lock_id);
+
+Result<model::RateCommand> rate_command(const RateRequest& request);
+Task<Result<RateOutcome>> check_rate(std::shared_ptr<Core> core, RateRequest request);
+
+// Which scopes may be touched.
+using MayClean = std::function<bool(std::string_view scope)>;
+Task<Result<CleanUp>> clean_up(std::shared_ptr<Core> core, CleanUpRequest request, MayClean may);
+
+}  // namespace holdfast::n8n

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Answers as n8n's workflows expect them. An error is a problem (RFC 9457) that has the words of
+// the original in `message` too, for a workflow that stops with them.
+#pragma once
+
+#include "recipes/n8n.hpp"
+#include "recipes/n8n_json.hpp"
+#include "server/http/answer.hpp"
+
+namespace holdfast::server::n8n {
+
+namespace recipe = holdfast::n8n;
+
+// 423 held, 408 timed out, 409 LOGIC ERROR, everything else by its own status.
+Response refused(const Error& why);
+Response forbidden();
+
+}  // namespace holdfast::server::n8n

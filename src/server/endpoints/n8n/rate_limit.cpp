@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// POST /n8n/rate_limit_check
+#include "server/endpoints/n8n/answers.hpp"
+#include "server/http/call.hpp"
+#include "server/http/fields.hpp"
+#include "server/services.hpp"
+
+#include <array>
+
+namespace holdfast::server {
+namespace {
+
+using n8n::recipe::RateRequest;
+
+constexpr std::size_t max_text_bytes = 4096;
+
+Result<RateRequest> parse(const boost::json::object& body) {
+  Fields fields(body);
+  RateRequest request;
+  if (const auto scope = fields.text("scope", max_text_bytes)) request.scope = *scope;
+  const auto limit = fields.number("limit", 1, max_rate_limit);
+  constexpr auto longest = std::chrono::duration_cast<std::chrono::seconds>(max_rate_window);
+  const auto window = fields.number("windowSeconds", 1, longest.count());
+  if (auto good = fields.done(); !good) return std::unexpected(std::move(good.error()));
+  if (limit) request.limit = static_cast<std::uint32_t>(*limit);
+  if (window) request.window_seconds = static_cast<std::int64_t>(*window);
+  if (auto good = n8n::recipe::rate_command(request); !good) {
+    return std::unexpected(std::move(good.error()));
+  }
+  return request;
+}
+
+Task<Response> check_later(Services& services, RateRequest request) {
+  auto checking = n8n::recipe::check_rate(services.n8n_core, request);
+  const Result<RateOutcome> outcome = co_await std::move(checking);
+  if (!outcome) co_return n8n::refused(outcome.error());
+  co_return answer(200, n8n::recipe::to_json(request.scope, *outcome));
+}
+
+Task<Response> check(const Call& call) {
+  const auto body = call.body();
+  if (!body) return done(n8n::refused(body.error()));
+  auto request = parse(*body);
+  if (!request) return done(n8n::refused(request.error()));
+  if (!call.principal->may(Verb::lock, "n8n-ratelimit-" + request->scope)) {
+    return done(n8n::forbidden());
+  }
+  return check_later(call.services, std::move(*request));
+}
+
+constexpr std::array routes{
+    Route{Method::post, "/n8n/rate_limit_check", Access::lock, check},
+};
+
+}  // namespace
+
+extern const std::span<const Route> n8n_rate_routes;
+const std::span<const Route> n8n_rate_routes = routes;
+
+}  // namespace holdfast::server

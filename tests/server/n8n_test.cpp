@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// n8n's four primitives over HTTP: every payload as the original has it, on a store without keys of
+// its own. What they share with n8n on Redis is in tests/interop.
+#include "server_fixture.hpp"
+
+#include <boost/json.hpp>
+#include <gmock/gmock.h>
+
+#include <future>
+#include <regex>
+
+namespace holdfast::server {
+namespace {
+
+namespace json = boost::json;
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+class N8nHttp : public ServerTest {
+ protected:
+  HttpAnswer acquire(std::string body) { return post("/n8n/lock_acquisition", std::move(body)); }
+  HttpAnswer release(std::string body) { return post("/n8n/lock_release", std::move(body)); }
+  HttpAnswer check(std::string body) { return post("/n8n/rate_limit_check", std::move(body)); }
+  HttpAnswer clean_up(std::string body) {
+    return post("/n8n/error_handler_lock_cleanup", std::move(body));
+  }
+  static json::object object(const HttpAnswer& answer) {
+    return json::parse(answer.body).as_object();
+  }
+  static std::string message(const HttpAnswer& answer) {
+    return std::string(object(answer).at("message").as_string());
+  }
+  std::size_t held_names() { return object(get("/v1/locks")).at("locks").as_array().size(); }
+  // With what changes from run to run replaced by what it is.
+  static std::string golden(const HttpAnswer& answer) {
+    static const std::regex time(R"(20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)");
+    static const std::regex uuid(
+        "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-"
+        "[0-9a-f]{12}");
+    static const std::regex reset(R"("reset_ms":\d+)");
+    auto text = std::regex_replace(answer.body, time, "<time>");
+    text = std::regex_replace(text, uuid, "<uuid>");
+    return std::regex_replace(text, reset, R"("reset_ms":<ms>)");
+  }
+};
+
+TEST_F(N8nHttp, an_acquisition_answers_in_their_shape) {
+  start();
+  const auto whole = acquire(
+      R"({"scope":"excel-42","ttl_seconds":600,"execution_id":"77","wait_till_lock_released":true,)"
+      R"("max_wait_seconds":30,"lock_id":"mine","workflow_id":"w1","workflow_name":"Nightly"})");
+  EXPECT_EQ(whole.status, 200);
+  EXPECT_EQ(golden(whole),
+            R"({"acquired":true,"count":1,"scope":"excel-42","lock_id":"mine",)"
+            R"("key":"n8n-lock-excel-42","meta_key":"n8n-lock-excel-42:meta","workflow_id":"w1",)"
+            R"("workflow_name":"Nightly","execution_id":"77","locked_at":"<time>"})");
+  const auto empty = acquire("");
+  EXPECT_EQ(empty.status, 200);
+  EXPECT_EQ(golden(empty),
+            R"({"acquired":true,"count":1,"scope":"default","lock_id":"<uuid>",)"
+            R"("key":"n8n-lock-default","meta_key":"n8n-lock-default:meta",)"
+            R"("workflow_id":"unknown","workflow_name":"unknown","execution_id":"unknown",)"
+            R"("locked_at":"<time>"})");
+  // A day, unless it is said otherwise.
+  const auto seen = object(get("/v1/locks/n8n-lock-default"));
+  const auto left = seen.at("holders").as_array().front().at("expires_in_ms").to_number<double>();
+  EXPECT_NEAR(left, 86'400'000, 60'000);
+}
+
+TEST_F(N8nHttp, a_release_answers_in_their_shape) {
+  start();
+  ASSERT_EQ(acquire(R"({"scope":"a","lock_id":"mine"})").status, 200);
+  const auto released = release(R"({"scope":"a","lock_id":"mine"})");
+  EXPECT_EQ(released.status, 200);
+  EXPECT_EQ(released.body, R"({"released":true,"idempotent":false,"scope":"a","lock_id":"mine"})");
+  const auto again = release(R"({"scope":"a","lock_id":"mine"})");
+  EXPECT_EQ(again.body, R"({"released":true,"idempotent":true,"scope":"a","lock_id":"mine"})");
+  EXPECT_EQ(release("").body,
+            R"({"released":true,"idempotent":true,"scope":"default","lock_id":null})");
+}
+
+TEST_F(N8nHttp, failures_have_their_words_and_a_status_of_their_own) {
+  start();
+  ASSERT_EQ(acquire(R"({"scope":"a","lock_id":"mine","workflow_id":"w1","workflow_name":"Nightly",)"
+                    R"("execution_id":"77"})")
+                .status,
+            200);
+  const auto held = acquire(R"({"scope":"a","wait_till_lock_released":false})");
+  EXPECT_EQ(held.status, 423);
+  EXPECT_EQ(message(held),
+            "Lock acquisition failed (fail-fast): scope 'a' is held (count=2). Caller passed "
+            "wait_till_lock_released=false.");
+  const auto late = acquire(R"({"scope":"a","max_wait_seconds":1})");
+  EXPECT_EQ(late.status, 408);
+  EXPECT_EQ(message(late), "Lock acquisition timed out after 1s waiting for scope 'a'.");
+  for (const auto* id : {R"("wrong")", "null"}) {
+    const auto theirs = release(fmt::format(R"({{"scope":"a","lock_id":{}}})", id));
+    EXPECT_EQ(theirs.status, 409);
+    const std::string given = id == std::string("null") ? "null" : "wrong";
+    const std::regex words(
+        "LOGIC ERROR: Lock held by Nightly \\(id: w1, execution: 77\\) since "
+        "20[-0-9]{8}T[:0-9]{8}\\.[0-9]{3}Z, not by lock_id=" +
+        given);
+    EXPECT_TRUE(std::regex_match(message(theirs), words)) << message(theirs);
+  }
+  EXPECT_EQ(held_names(), 1U);
+}
+
+TEST_F(N8nHttp, a_waiter_gets_the_lock_when_it_is_released_and_not_a_second_later) {
+  start();
+  ASSERT_EQ(acquire(R"({"scope":"a","lock_id":"first"})").status, 200);
+  auto waiting = std::async(std::launch::async, [&] {
+    auto answer = acquire(R"({"scope":"a","lock_id":"second","max_wait_seconds":60})");
+    return std::pair(std::move(answer), std::chrono::steady_clock::now());
+  });
+  for (int i = 0; i < 5000; ++i) {
+    const auto seen = object(get("/v1/locks/n8n-lock-a"));
+    if (!seen.at("waiters").as_array().empty()) break;
+    std::this_thread::sleep_for(2ms);
+  }
+  const auto released = std::chrono::steady_clock::now();
+  ASSERT_EQ(release(R"({"scope":"a","lock_id":"first"})").status, 200);
+  const auto [answer, at] = waiting.get();
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_LT(at - released, 500ms);
+}
+
+TEST_F(N8nHttp, a_rate_limit_answers_in_their_shape) {
+  start();
+  const auto first = check("");
+  EXPECT_EQ(first.status, 200);
+  EXPECT_EQ(golden(first),
+            R"({"allowed":true,"scope":"default","count":1,"limit":10,"remaining":9,)"
+            R"("reset_ms":<ms>})");
+  const std::string two = R"({"scope":"api","limit":2,"windowSeconds":86400})";
+  EXPECT_EQ(object(check(two)).at("remaining").to_number<int>(), 1);
+  EXPECT_EQ(object(check(two)).at("allowed"), true);
+  const auto denied = check(two);
+  EXPECT_EQ(denied.status, 200);
+  EXPECT_EQ(golden(denied), R"({"allowed":false,"scope":"api","count":3,"limit":2,"remaining":0,)"
+                            R"("reset_ms":<ms>})");
+}
+
+TEST_F(N8nHttp, a_clean_up_says_which_scopes_were_registered_and_which_found) {
+  options.n8n.lock_scopes = {"config"};
+  start();
+  for (const auto* scope : {"config", "request", "dynamic-7"}) {
+    const auto body = fmt::format(R"({{"scope":"{}","execution_id":"77"}})", scope);
+    ASSERT_EQ(acquire(body).status, 200);
+  }
+  ASSERT_EQ(acquire(R"({"scope":"other","execution_id":"78"})").status, 200);
+  // As the error trigger gives it.
+  const auto done =
+      clean_up(R"({"execution":{"id":"77","error":{"message":"no"},"mode":"trigger"},)"
+               R"("workflow":{"id":"w1"},"lockScopes":["request","never-held"]})");
+  EXPECT_EQ(done.status, 200);
+  EXPECT_EQ(done.body,
+            R"({"cleaned":true,"cleaned_count":3,"scopes":["config","dynamic-7","request"],)"
+            R"("registered":["config","request"],"found":["dynamic-7"]})");
+  const auto again = clean_up(R"({"execution_id":"77"})");
+  EXPECT_EQ(again.body,
+            R"({"cleaned":false,"cleaned_count":0,"scopes":[],"registered":[],"found":[],)"
+            R"("reason":"no locks owned by failed execution"})");
+  EXPECT_EQ(held_names(), 1U);
+  EXPECT_EQ(clean_up(R"({"executionId":78})").status, 200);
+  EXPECT_EQ(held_names(), 0U);
+}
+
+struct Bad {
+  const char* path;
+  const char* body;
+  const char* field;
+};
+
+class N8nBadInput : public N8nHttp, public testing::WithParamInterface<Bad> {};
+
+TEST_P(N8nBadInput, is_a_400_that_names_the_field_and_changes_nothing) {
+  start();
+  const auto [path, body, field] = GetParam();
+  const auto answer = post(std::string("/n8n/") + path, body);
+  EXPECT_EQ(answer.status, 400) << answer.body;
+  EXPECT_THAT(message(answer), HasSubstr(field));
+  EXPECT_EQ(held_names(), 0U);
+}
+
+constexpr auto lock = "lock_acquisition";
+constexpr auto free_it = "lock_release";
+constexpr auto rate = "rate_limit_check";
+constexpr auto clean = "error_handler_lock_cleanup";
+
+INSTANTIATE_TEST_SUITE_P(
+    OfEveryField, N8nBadInput,
+    testing::Values(Bad{lock, R"({"ttl_seconds":0})", "ttl_seconds"},
+                    Bad{lock, R"({"ttl_seconds":-1})", "ttl_seconds"},
+                    Bad{lock, R"({"ttl_seconds":"60"})", "ttl_seconds"},
+                    Bad{lock, R"({"ttl_seconds":1.5})", "ttl_seconds"},
+                    Bad{lock, R"({"ttl_seconds":86401})", "ttl_seconds"},
+                    Bad{lock, R"({"max_wait_seconds":-1})", "max_wait_seconds"},
+                    Bad{lock, R"({"max_wait_seconds":86401})", "max_wait_seconds"},
+                    Bad{lock, R"({"wait_till_lock_released":"no"})", "wait_till_lock_released"},
+                    Bad{lock, R"({"lock_id":7})", "lock_id"},
+                    Bad{lock, R"({"lock_id":"a\nb"})", "lock_id"},
+                    Bad{lock, R"({"scope":""})", "scope"}, Bad{lock, R"({"scope":7})", "scope"},
+                    Bad{lock, R"({"scope":"x:meta"})", "scope"},
+                    Bad{lock, R"({"execution_id":7})", "execution_id"},
+                    Bad{lock, R"({"workflow_name":"a\u0007b"})", "workflow_name"},
+                    Bad{lock, R"({"ttl":60})", "ttl"}, Bad{lock, "[]", "object"},
+                    Bad{lock, "{", "JSON"}, Bad{free_it, R"({"lock_id":7})", "lock_id"},
+                    Bad{free_it, R"({"scope":""})", "scope"},
+                    Bad{free_it, R"({"scope":"x:meta"})", "scope"},
+                    Bad{free_it, R"({"scope":"a","lock_id":""})", "lock_id"},
+                    Bad{rate, R"({"limit":0})", "limit"}, Bad{rate, R"({"limit":-5})", "limit"},
+                    Bad{rate, R"({"limit":"10"})", "limit"},
+                    Bad{rate, R"({"windowSeconds":0})", "windowSeconds"},
+                    Bad{rate, R"({"windowSeconds":0.5})", "windowSeconds"},
+                    Bad{rate, R"({"scope":""})", "scope"}, Bad{clean, R"({})", "execution_id"},
+                    Bad{clean, R"({"execution_id":"unknown"})", "execution_id"},
+                    Bad{clean, R"({"execution_id":""})", "execution_id"},
+                    Bad{clean, R"({"execution":"77"})", "execution"},
+                    Bad{clean, R"({"execution":{"id":[]}})", "execution.id"},
+                    Bad{clean, R"({"execution_id":"7","lockScopes":"a"})", "lockScopes"},
+                    Bad{clean, R"({"execution_id":"7","lockScopes":[1]})", "lockScopes"},
+                    Bad{clean, R"({"execution_id":"7","lockScopes":["x:meta"]})", "lockScopes"}));
+
+TEST_F(N8nHttp, long_texts_are_refused_and_name_the_limit) {
+  start();
+  const std::string long_text(401, 'x');
+  const auto scope = acquire(fmt::format(R"({{"scope":"{}"}})", long_text));
+  EXPECT_EQ(scope.status, 400);
+  EXPECT_THAT(message(scope), HasSubstr("400"));
+  for (const auto* field : {"lock_id", "execution_id", "workflow_id", "workflow_name"}) {
+    const auto answer = acquire(fmt::format(R"({{"{}":"{}"}})", field, long_text));
+    EXPECT_EQ(answer.status, 400) << field;
+    EXPECT_THAT(message(answer), HasSubstr(field));
+    EXPECT_THAT(message(answer), HasSubstr("256"));
+  }
+}
+
+TEST_F(N8nHttp, a_caller_that_left_while_it_waited_holds_nothing) {
+  start();
+  ASSERT_EQ(acquire(R"({"scope":"a","lock_id":"first"})").status, 200);
+  {
+    HttpConnection leaving(address);
+    leaving.send("POST /n8n/lock_acquisition HTTP/1.1\r\nHost: " + address +
+                 "\r\nContent-Length: 29\r\n\r\n{\"scope\":\"a\",\"lock_id\":\"gone\"}");
+    for (int i = 0; i < 5000; ++i) {
+      const auto seen = object(get("/v1/locks/n8n-lock-a"));
+      if (!seen.at("waiters").as_array().empty()) break;
+      std::this_thread::sleep_for(2ms);
+    }
+  }
+  for (int i = 0; i < 5000; ++i) {
+    const auto seen = object(get("/v1/locks/n8n-lock-a"));
+    if (seen.at("waiters").as_array().empty()) break;
+    std::this_thread::sleep_for(2ms);
+  }
+  ASSERT_EQ(release(R"({"scope":"a","lock_id":"first"})").status, 200);
+  EXPECT_EQ(acquire(R"({"scope":"a","wait_till_lock_released":false})").status, 200);
+}
+
+}  // namespace
+}  // namespace holdfast::server

@@ -206,8 +206,8 @@ std::string_view word_of(RateAlgorithm algorithm) {
 
 std::string name_in_layout(std::string_view scope, const RateRule& rule) {
   switch (rule.layout) {
-    case RateLayout::n8n: return fmt::format("n8n-ratelimit-{}", scope);
-    case RateLayout::redisx: return fmt::format("rl:fixed-window:{}", scope);
+    case RateLayout::n8n: return fmt::format("n8n-ratelimit-{}:n8n", scope);
+    case RateLayout::redisx: return fmt::format("rl:fixed-window:{}:redisx", scope);
     case RateLayout::native: break;
   }
   return fmt::format("{}:{}", scope, word_of(rule.algorithm));

@@ -120,8 +120,7 @@ TEST_F(N8n, is_a_command_with_subcommands) {
   expect_refused({"nonsense"}, "unknown subcommand \"nonsense\"; see 'holdfast n8n --help'");
   const auto shown = n8n({"add-lock", "--help"});
   EXPECT_EQ(shown.code, 0);
-  EXPECT_TRUE(shown.out.starts_with("usage: holdfast n8n add-lock [OPTIONS] WORKFLOW"))
-      << shown.out;
+  EXPECT_TRUE(shown.out.starts_with("usage: holdfast n8n add-lock [OPTIONS] FILE")) << shown.out;
   EXPECT_EQ(holdfast({"help", "n8n", "add-lock"}).out, shown.out);
   EXPECT_EQ(holdfast({"--json", "n8n", "--quiet", "add-lock", "--help"}).out, shown.out);
   EXPECT_NE(n8n({"--help"}).out.find("add-rate-limit"), std::string::npos);

@@ -101,8 +101,11 @@ TEST(RateName, it_tells_algorithms_and_windows_apart_and_nothing_else) {
   EXPECT_EQ(name("user-42", fixed(5, 1ms)), "user-42:fixed:1000us");
   EXPECT_EQ(name("user-42", bucket(5, 1min, 9)), "user-42:bucket:60000000us");
   EXPECT_EQ(name("user-42", bucket(7, 1min)), name("user-42", bucket(5, 1min, 9)));
-  EXPECT_EQ(name("api", fixed(5, 60s, RateLayout::n8n)), "n8n-ratelimit-api:60000000us");
-  EXPECT_EQ(name("api", fixed(5, 60s, RateLayout::redisx)), "rl:fixed-window:api:60000000us");
+  EXPECT_EQ(name("api", fixed(5, 60s, RateLayout::n8n)), "n8n-ratelimit-api:n8n:60000000us");
+  EXPECT_EQ(name("api", fixed(5, 60s, RateLayout::redisx)), "rl:fixed-window:api:redisx:60000000us");
+  // No scope makes one limit of two.
+  EXPECT_NE(name("foo:fixed", fixed(5, 60s, RateLayout::n8n)),
+            name("n8n-ratelimit-foo", fixed(5, 60s)));
 }
 
 TEST(RateName, a_scope_follows_the_rules_of_names_and_leaves_room_for_the_rest) {

@@ -34,10 +34,10 @@ Script script_of(const RateRule& rule) {
 }
 
 // Those of other programs only begin like this: the window follows, by the server's clock. The
-// name's last word, the length of the window, is in no key of theirs.
+// name's last two words, the layout and the length of the window, are in no key of theirs.
 void append_key(std::string& out, const LockName& name, RateLayout layout) {
   const std::string_view ours = name.str();
-  const auto theirs = ours.substr(0, ours.rfind(':'));
+  const auto theirs = ours.substr(0, ours.rfind(':', ours.rfind(':') - 1));
   switch (layout) {
     case RateLayout::native: out.append(rate_before).append(ours).append(rate_after); return;
     case RateLayout::n8n: out.append(theirs).push_back('-'); return;

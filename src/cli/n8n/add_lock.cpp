@@ -83,7 +83,7 @@ constexpr std::string_view description =
 
 extern const Command n8n_add_lock_command;
 const Command n8n_add_lock_command{.name = "n8n add-lock",
-                                   .arguments = "WORKFLOW --scope-expression EXPRESSION",
+                                   .arguments = "FILE --scope-expression EXPRESSION",
                                    .summary = "put a workflow under a lock",
                                    .description = description,
                                    .examples = examples,

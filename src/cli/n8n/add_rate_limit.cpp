@@ -91,7 +91,7 @@ constexpr std::string_view description =
 
 extern const Command n8n_add_rate_limit_command;
 const Command n8n_add_rate_limit_command{.name = "n8n add-rate-limit",
-                                         .arguments = "WORKFLOW --limit N …",
+                                         .arguments = "FILE --limit N --window-seconds N",
                                          .summary = "let only so many runs of a workflow through",
                                          .description = description,
                                          .examples = examples,

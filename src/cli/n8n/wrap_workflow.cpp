@@ -70,9 +70,7 @@ void report(Console& console, const WrapArguments& arguments, const n8n::Workflo
 }  // namespace
 
 void add_wrap_arguments(CLI::App& app, WrapArguments& arguments) {
-  app.add_option("WORKFLOW", arguments.file, "A workflow as n8n exports it")
-      ->required()
-      ->type_name("FILE");
+  app.add_option("FILE", arguments.file, "A workflow as n8n exports it")->required();
   add_environment(app, arguments.env, "The ids of the workflows that are called, as YAML");
   app.add_flag("--template", arguments.as_template,
                "Leave placeholders instead of ids, as in a file that has such");

@@ -28,7 +28,7 @@ struct WrapArguments {
   bool as_template = false;
 };
 
-// WORKFLOW, --env, --template and --output.
+// FILE, --env, --template and --output.
 void add_wrap_arguments(CLI::App& app, WrapArguments& arguments);
 
 struct Wrapping {

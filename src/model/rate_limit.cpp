@@ -150,19 +150,17 @@ RateOutcome sliding_window(RateState& state, const RateCommand& command, StoreTi
   return outcome;
 }
 
-// What is missing now. Another rule may count a token in other units, or hold fewer of them.
+// What is missing now. Another rule may count a token in other units. One that holds fewer of them
+// finds more missing than it holds, and waits: what others used is not given back for it.
 std::uint64_t drained(const RateState& state, const Bucket& bucket, Micros elapsed) {
   auto level = state.level;
   if (level > 0 && state.units != bucket.per_token) {
     // In doubles, step by step, as the script in Redis does it.
     const double tokens = static_cast<double>(level) / static_cast<double>(state.units);
     const double converted = std::ceil(tokens * static_cast<double>(bucket.per_token));
-    level = converted >= static_cast<double>(bucket.capacity)
-                ? bucket.capacity
-                : static_cast<std::uint64_t>(converted);
+    constexpr auto most = static_cast<double>(limits::max_bucket_units);
+    level = static_cast<std::uint64_t>(std::min(converted, most));
   }
-  // Before anything drains: whoever is told to come back later finds what was said then.
-  level = std::min(level, bucket.capacity);
   if (elapsed >= time_to_drain(level, bucket.per_us)) return 0;
   return level - static_cast<std::uint64_t>(elapsed.count()) * bucket.per_us;
 }
@@ -179,9 +177,9 @@ RateOutcome token_bucket(RateState& state, const RateCommand& command, StoreTime
   } else if (command.verb == RateCommand::Verb::check) {
     state.level += wanted;
   }
-  outcome.remaining =
-      static_cast<std::uint32_t>((bucket.capacity - state.level) / bucket.per_token);
-  outcome.count = outcome.limit - outcome.remaining;
+  // A part of a token counts as one.
+  outcome.count = (state.level + bucket.per_token - 1) / bucket.per_token;
+  outcome.remaining = left_of(outcome.limit, outcome.count);
   outcome.reset_after = time_to_drain(state.level, bucket.per_us);
   return outcome;
 }
@@ -195,36 +193,7 @@ RateOutcome count(RateState& state, const RateCommand& command, StoreTime time) 
   return {};
 }
 
-std::string_view word_of(RateAlgorithm algorithm) {
-  switch (algorithm) {
-    case RateAlgorithm::fixed_window: return "fixed";
-    case RateAlgorithm::sliding_window: return "sliding";
-    case RateAlgorithm::token_bucket: return "bucket";
-  }
-  return "";
-}
-
-std::string name_in_layout(std::string_view scope, const RateRule& rule) {
-  switch (rule.layout) {
-    case RateLayout::n8n: return fmt::format("n8n-ratelimit-{}:n8n", scope);
-    case RateLayout::redisx: return fmt::format("rl:fixed-window:{}:redisx", scope);
-    case RateLayout::native: break;
-  }
-  return fmt::format("{}:{}", scope, word_of(rule.algorithm));
-}
-
 }  // namespace
-
-Result<LockName> limit_name(std::string_view scope, const RateRule& rule) {
-  if (scope.empty() || scope.size() > max_scope_bytes) {
-    return fail(Errc::bad_input, fmt::format("scope: must have 1 to {} bytes; got {}",
-                                             max_scope_bytes, scope.size()));
-  }
-  auto name =
-      LockName::make(fmt::format("{}:{}us", name_in_layout(scope, rule), rule.window.count()));
-  if (name) return name;
-  return fail(Errc::bad_input, "scope: " + name.error().message);
-}
 
 Result<void> admissible(const RateCommand& command) {
   const bool is_verb =

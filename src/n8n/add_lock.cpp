@@ -69,7 +69,11 @@ class Insertion {
     auto taken = take_outputs(workflow_, entry_);
     added_.push_back(acquire_node(wish, {at_.x + column, at_.y}));
     const auto used = used_outputs(taken);
-    used.size() == 1 ? restore_by_merge(taken, used.front()) : restore_by_code(taken, used);
+    if (used.size() == 1) {
+      restore_by_merge(taken, used.front());
+    } else {
+      restore_by_code(taken, used);
+    }
   }
 
   // All branches lead to a node that hands nothing on, so the Merge behind it gets its second input

@@ -53,13 +53,16 @@ Error logic_error(const Core& core, const Reply& reply, std::optional<std::strin
 }  // namespace
 
 Error explain(const LockRequest& completed, const client::NotTaken& why) {
-  if (why.error.code == Errc::busy) {
+  const bool is_held = why.error.code == Errc::busy;
+  if (is_held && !completed.wait_till_lock_released) {
+    // The holder, and the one who tried.
     return {Errc::busy,
-            fmt::format("Lock acquisition failed (fail-fast): scope '{}' is held (count={}). "
+            fmt::format("Lock acquisition failed (fail-fast): scope '{}' is held (count=2). "
                         "Caller passed wait_till_lock_released=false.",
-                        completed.scope, why.holders.size() + 1)};
+                        completed.scope)};
   }
-  if (why.error.code == Errc::timed_out) {
+  // A wait of no time ends as busy.
+  if (is_held || why.error.code == Errc::timed_out) {
     return {Errc::timed_out,
             fmt::format("Lock acquisition timed out after {}s waiting for scope '{}'.",
                         completed.max_wait_seconds, completed.scope)};
@@ -109,7 +112,9 @@ Task<Result<Release>> release(std::shared_ptr<Core> core, std::string scope,
     }
     if (!reply) co_return std::unexpected(std::move(reply.error()));
     const auto& outcome = std::get<model::LockOutcome>(reply->outcome);
-    if (std::holds_alternative<model::Released>(outcome)) {
+    // Whoever only waited has left the line for a moment, and has released nothing.
+    const auto* released = std::get_if<model::Released>(&outcome);
+    if (released != nullptr && released->lease) {
       co_return Release{false, std::move(scope), std::move(lock_id)};
     }
   }

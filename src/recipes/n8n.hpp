@@ -16,8 +16,10 @@ using client::Core;
 
 // Errors: bad_input, naming the scope and the rule.
 Result<void> check_scope(std::string_view scope);
-// What a lock of the scope is called in the store: where the store itself makes n8n's keys, the
-// scope; else the key. Errors: bad_input, naming the scope.
+// What stands before the scope in the name that the store has for its lock: nothing where the store
+// itself makes n8n's keys.
+std::string_view name_prefix(const Core& core);
+// Errors: bad_input, naming the scope.
 Result<LockName> lock_name(const Core& core, std::string_view scope);
 std::string lock_key(std::string_view scope);
 

@@ -54,16 +54,11 @@ bool is_owned(const LockView& lock, std::string_view execution) {
   });
 }
 
-// What a store that makes n8n's keys calls a lock, is its scope.
-std::string prefix_of(const Core& core) {
-  return core.store().capabilities().dialect.empty() ? lock_key("") : std::string();
-}
-
 // The scopes of locks that name the execution.
 Task<Result<std::vector<std::string>>> search(std::shared_ptr<Core> core, std::string execution) {
   std::vector<std::string> scopes;
-  const auto prefix = prefix_of(*core);
-  store::ListRequest request{.prefix = prefix, .limit = max_page};
+  const auto prefix = name_prefix(*core);
+  store::ListRequest request{.prefix = std::string(prefix), .limit = max_page};
   for (std::size_t seen = 0; seen < max_locks_searched;) {
     request.deadline = core->runtime().now() + client::release_timeout;
     auto listing = core->store().list(request);
@@ -79,31 +74,43 @@ Task<Result<std::vector<std::string>>> search(std::shared_ptr<Core> core, std::s
   co_return scopes;
 }
 
+// Which of them were released, in order.
+Task<Result<std::vector<std::string>>> release_all(std::shared_ptr<Core> core,
+                                                   std::string execution,
+                                                   std::vector<std::string> scopes, MayClean may) {
+  std::ranges::sort(scopes);
+  scopes.erase(std::unique(scopes.begin(), scopes.end()), scopes.end());
+  std::vector<std::string> released;
+  for (auto& scope : scopes) {
+    auto name = lock_name(*core, scope);
+    if (!name || !may(scope)) continue;
+    auto releasing = release_owned(core, std::move(*name), execution);
+    const Result<bool> is_released = co_await std::move(releasing);
+    if (!is_released) co_return std::unexpected(is_released.error());
+    if (*is_released) released.push_back(std::move(scope));
+  }
+  co_return released;
+}
+
 }  // namespace
 
 Task<Result<CleanUp>> clean_up(std::shared_ptr<Core> core, CleanUpRequest request, MayClean may) {
   if (auto good = check(request); !good) co_return std::unexpected(std::move(good.error()));
   CleanUp done;
-  const auto is_registered = [&](const std::string& scope) {
-    return std::ranges::find(request.lock_scopes, scope) != request.lock_scopes.end();
-  };
+  // What is registered does not depend on whether all others can be looked through.
+  auto first = release_all(core, request.execution_id, request.lock_scopes, may);
+  Result<std::vector<std::string>> registered = co_await std::move(first);
+  if (!registered) co_return std::unexpected(std::move(registered.error()));
+  done.registered = std::move(*registered);
   auto searching = search(core, request.execution_id);
   Result<std::vector<std::string>> scopes = co_await std::move(searching);
-  // A store that cannot list still has what is registered.
+  if (scopes) {
+    auto then = release_all(core, request.execution_id, std::move(*scopes), may);
+    scopes = co_await std::move(then);
+  }
+  if (scopes) done.found = std::move(*scopes);
   if (!scopes && scopes.error().code != Errc::unsupported) {
     co_return std::unexpected(std::move(scopes.error()));
-  }
-  std::vector<std::string> all = request.lock_scopes;
-  if (scopes) std::ranges::remove_copy_if(*scopes, std::back_inserter(all), is_registered);
-  std::ranges::sort(all);
-  all.erase(std::unique(all.begin(), all.end()), all.end());
-  for (const auto& scope : all) {
-    const auto name = lock_name(*core, scope);
-    if (!name || !may(scope)) continue;
-    auto releasing = release_owned(core, *name, request.execution_id);
-    const Result<bool> released = co_await std::move(releasing);
-    if (!released) co_return std::unexpected(released.error());
-    if (*released) (is_registered(scope) ? done.registered : done.found).push_back(scope);
   }
   if (done.registered.empty() && done.found.empty()) done.reason = nothing_owned;
   co_return done;

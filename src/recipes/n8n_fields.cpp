@@ -100,10 +100,13 @@ Result<void> check_scope(std::string_view scope) {
   return {};
 }
 
+std::string_view name_prefix(const Core& core) {
+  return core.store().capabilities().dialect == dialect ? std::string_view() : lock_prefix;
+}
+
 Result<LockName> lock_name(const Core& core, std::string_view scope) {
   if (auto good = check_scope(scope); !good) return std::unexpected(std::move(good.error()));
-  const bool makes_keys = core.store().capabilities().dialect == dialect;
-  return LockName::make(makes_keys ? std::string(scope) : lock_key(scope));
+  return LockName::make(fmt::format("{}{}", name_prefix(core), scope));
 }
 
 Result<LockRequest> completed(Core& core, LockRequest request) {

@@ -32,7 +32,7 @@ Result<RateQuestion> make_question(std::string_view scope, const model::RateComm
 Task<Result<RateOutcome>> ask(std::shared_ptr<client::Core> core, RateQuestion question,
                               std::stop_token stop);
 
-// "'user-42' allows 10/s, and all of it is used; the next is allowed in 340ms"
+// "'user-42' allows 10/s, and nothing is left; the next is allowed in 340ms"
 std::string explain_denied(const RateQuestion& question, const RateOutcome& outcome);
 
 // Asks until it is allowed, or until `wait` is over or known to be too short. Only sleeping ends

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/server.hpp"
 
+#include <holdfast/n8n.hpp>
+
 #include "net/http/listener.hpp"
 #include "net/http/tls_context.hpp"
 #include "open/open.hpp"
@@ -175,7 +177,8 @@ namespace {
 Result<std::shared_ptr<client::Core>> open_n8n(Services& services) {
   const auto& url = services.options().n8n.store;
   if (url.empty()) return services.shared_core();
-  auto core = open_core(url);
+  // Whatever layout it names, n8n's keys are the ones that are shared.
+  auto core = open_core(holdfast::n8n::store_url(url));
   if (core) return core;
   return fail(core.error().code, "server.n8n.store: " + core.error().message);
 }

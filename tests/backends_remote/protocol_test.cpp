@@ -145,10 +145,23 @@ TEST(RemoteProtocol, what_a_rate_limit_says_comes_back_as_it_was) {
                          .remaining = UINT32_MAX - 1,
                          .retry_after = max_rate_window,
                          .reset_after = 1us};
-  for (const auto& each : {sent, RateOutcome{}}) {
+  const RateOutcome denied{.limit = 1, .retry_after = 1us};
+  for (const auto& each : {sent, denied}) {
     const auto back = parse_reply(over_the_wire(store::Reply{.at = {}, .outcome = each}));
     ASSERT_TRUE(back) << back.error().message;
     EXPECT_EQ(std::get<RateOutcome>(back->outcome), each);
+  }
+}
+
+TEST(RemoteProtocol, an_answer_that_would_make_a_waiter_ask_without_end_is_no_answer) {
+  const auto refusal = [](const RateOutcome& sent) {
+    const auto back = parse_reply(over_the_wire(store::Reply{.at = {}, .outcome = sent}));
+    return back ? std::string("none") : back.error().message;
+  };
+  EXPECT_EQ(refusal({.allowed = true}), "none");
+  for (const auto wait : {0us, -1us}) {
+    EXPECT_EQ(refusal({.allowed = false, .retry_after = wait}),
+              "retry_after_us: must be more than 0 where it is not allowed");
   }
 }
 

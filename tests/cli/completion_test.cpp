@@ -180,6 +180,7 @@ TEST_F(Completion, in_zsh_knows_commands_options_and_names) {
   EXPECT_EQ(typed_in_zsh("stat"), "status");
   EXPECT_EQ(typed_in_zsh("config --js"), "config|--json");
   EXPECT_EQ(typed_in_zsh("completion fi"), "completion|fish");
+  EXPECT_EQ(typed_in_zsh("token create --exp"), "token|create|--expires");
   EXPECT_EQ(typed_in_zsh("n8n add-l"), "n8n|add-lock");
   EXPECT_EQ(typed_in_zsh("n8n add-lock --ttl"), "n8n|add-lock|--ttl-seconds");
   EXPECT_EQ(typed_in_zsh("n8n copy-primitive lock_r"), "n8n|copy-primitive|lock_release");

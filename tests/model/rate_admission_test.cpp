@@ -102,7 +102,8 @@ TEST(RateName, it_tells_algorithms_and_windows_apart_and_nothing_else) {
   EXPECT_EQ(name("user-42", bucket(5, 1min, 9)), "user-42:bucket:60000000us");
   EXPECT_EQ(name("user-42", bucket(7, 1min)), name("user-42", bucket(5, 1min, 9)));
   EXPECT_EQ(name("api", fixed(5, 60s, RateLayout::n8n)), "n8n-ratelimit-api:n8n:60000000us");
-  EXPECT_EQ(name("api", fixed(5, 60s, RateLayout::redisx)), "rl:fixed-window:api:redisx:60000000us");
+  EXPECT_EQ(name("api", fixed(5, 60s, RateLayout::redisx)),
+            "rl:fixed-window:api:redisx:60000000us");
   // No scope makes one limit of two.
   EXPECT_NE(name("foo:fixed", fixed(5, 60s, RateLayout::n8n)),
             name("n8n-ratelimit-foo", fixed(5, 60s)));

@@ -172,13 +172,25 @@ TEST_F(RateLimitTest, a_smaller_limit_denies_until_what_came_has_left) {
   EXPECT_TRUE(check_at(now + told.retry_after, rule).allowed);
 }
 
-TEST_F(RateLimitTest, whoever_lowers_the_burst_of_an_empty_bucket_is_told_the_right_time) {
-  check(bucket(60, 1h, 1000), 1000);
+TEST_F(RateLimitTest, a_smaller_burst_denies_until_what_came_has_come_back) {
+  check(bucket(60, 1h, 100), 100);
   const auto rule = bucket(60, 1h, 10);
   const auto told = check(rule);
-  EXPECT_EQ(told, denied(10, 10, 0, 1min, 10min));
-  EXPECT_FALSE(check_at(now + 1min - 1us, rule).allowed);
-  EXPECT_TRUE(check_at(now + 1min, rule).allowed);
+  EXPECT_EQ(told, denied(100, 10, 0, 91min, 100min));
+  EXPECT_FALSE(check_at(now + 91min - 1us, rule).allowed);
+  EXPECT_TRUE(check_at(now + 91min, rule).allowed);
+  now += 91min;
+  check(rule);
+  EXPECT_EQ(peek(bucket(60, 1h, 100)).remaining, 90U) << "nothing was given back for it";
+}
+
+TEST_F(RateLimitTest, a_bucket_that_is_emptier_than_another_rule_can_count_is_just_empty) {
+  check(bucket(1000, 1s, max_rate_limit), max_rate_limit);
+  const auto rule = bucket(7, max_rate_window, 11);
+  const auto told = check(rule, 11);
+  EXPECT_FALSE(told.allowed);
+  EXPECT_EQ(told.remaining, 0U);
+  EXPECT_EQ(told.retry_after, Micros(1s) * (max_rate_limit / 1000)) << "when the first rule ends";
 }
 
 TEST_F(RateLimitTest, what_a_fast_rule_counted_is_forgotten_when_that_rule_said_so) {
@@ -193,7 +205,6 @@ TEST_F(RateLimitTest, what_a_fast_rule_counted_is_forgotten_when_that_rule_said_
 TEST_F(RateLimitTest, a_bucket_whose_units_change_keeps_its_tokens) {
   check(bucket(7, 1h), 3);
   for (const std::uint32_t limit : {11U, 13U, 1'000U, 999'999U, 1U, 7U}) {
-    // Room for as many as are missing, so that nothing is cut off.
     EXPECT_EQ(peek(bucket(limit, 1h, 10)).remaining, 7U) << limit;
   }
   check(bucket(11, 1h, 10), 1);

@@ -136,6 +136,19 @@ TEST_F(RateWindow, no_window_of_a_bucket_has_more_than_the_limit_and_the_burst) 
   }
 }
 
+// Those who ask for little at once give nothing back to those who ask for much.
+TEST_F(RateWindow, callers_with_different_bursts_have_one_bucket_together) {
+  const auto patient = bucket(10, 1s, 1);
+  const auto hasty = bucket(10, 1s, 50);
+  for (int i = 0; i < 3000; ++i) {
+    now += some_gap(random, hasty);
+    const auto& rule = random.one_in(2) ? patient : hasty;
+    hit(rule, random.one_in(4) ? rule.capacity() : 1);
+    ASSERT_LE(sum_after(hits, now - 1s), hasty.limit + hasty.capacity()) << i;
+    ASSERT_LE(sum_after(hits, now - 10s), 10 * hasty.limit + hasty.capacity()) << i;
+  }
+}
+
 TEST_F(RateWindow, a_fixed_window_never_has_more_than_its_limit) {
   const auto rule = fixed(9, 1s);
   std::uint64_t in_this_one = 0;

@@ -171,15 +171,17 @@ class RateLimitTokens : public RateLimitsTest {
     const auto file = (folder_.path() / "tokens").string();
     std::ofstream(file)
         << "reader ba5005a40cf5212e4ac0190104cc127edab013294bb71279a975b27a80982d45 read *\n"
-        << "locker fea47895995ea3f73d254cd6345c8b2d4332c600bad861188a21597eb553521a lock *\n";
+        << "locker fea47895995ea3f73d254cd6345c8b2d4332c600bad861188a21597eb553521a lock *\n"
+        << "scoped 16d56c41fff8b01dace6ca266b6c160503e9999260dc3a69dd6f06f37e307e5d lock orders\n";
     std::filesystem::permissions(file, std::filesystem::perms::owner_read);
     options.token_file = file;
     start();
   }
-  int ask(const std::string& who, const std::string& path) {
+  int ask(const std::string& who, const std::string& path,
+          const std::string& body = R"({"rate":"5/h"})") {
     return call({.method = "POST",
                  .path = "/v1/rate-limits/" + path,
-                 .body = R"({"rate":"5/h"})",
+                 .body = body,
                  .headers = {{"Authorization", "Bearer " + who + "-token"}}})
         .status;
   }
@@ -194,6 +196,16 @@ TEST_F(RateLimitTokens, whoever_may_lock_may_count_but_not_forget) {
   EXPECT_EQ(ask("locker", "api/check"), 200);
   EXPECT_EQ(ask("locker", "api/reset"), 403);
   EXPECT_EQ(ask("nobody", "api/peek"), 401);
+}
+
+TEST_F(RateLimitTokens, a_prefix_covers_its_scopes_and_no_counters_of_other_programs) {
+  EXPECT_EQ(ask("scoped", "orders:7/check"), 200);
+  EXPECT_EQ(ask("scoped", "invoices/check"), 403);
+  for (const auto* layout :
+       {R"({"rate":"5/h","layout":"n8n"})", R"({"rate":"5/h","layout":"redisx"})"}) {
+    EXPECT_EQ(ask("scoped", "orders/check", layout), 403) << layout;
+    EXPECT_EQ(ask("locker", "orders/check", layout), 200) << layout;
+  }
 }
 
 TEST_F(RateLimitTokens, the_servers_own_limits_cannot_be_used_up_by_clients) {

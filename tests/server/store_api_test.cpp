@@ -194,7 +194,7 @@ TEST_F(StoreApi, a_token_counts_looks_and_resets_as_its_verbs_and_prefixes_allow
   add("admin", Verb::admin, {});
   start();
   const auto as = [&](const std::string& who, const std::string& verb,
-                      const std::string& name = "orders:sliding:1000000us") {
+                      const std::string& name = "orders:sliding:3600000000us") {
     const auto answer =
         apply(R"({"name":")" + name + R"(","verb":"rate_)" + verb +
                   R"(","rule":{"algorithm":"sliding_window","limit":5,"window_us":3600000000,)" +
@@ -208,8 +208,55 @@ TEST_F(StoreApi, a_token_counts_looks_and_resets_as_its_verbs_and_prefixes_allow
   EXPECT_EQ(as("locker", "reset"), "forbidden");
   EXPECT_EQ(as("stranger", "check"), "forbidden");
   EXPECT_EQ(as("admin", "reset"), "rate");
-  EXPECT_EQ(as("locker", "check", "holdfast-server:/n8n/*:all:"), "forbidden")
+  EXPECT_EQ(as("locker", "check", "holdfast-server:/n8n/*:all::sliding:3600000000us"), "forbidden")
       << "what the server allows its callers is not theirs to spend";
+  EXPECT_EQ(as("stranger", "check", "invoices:1:sliding:3600000000us"), "rate");
+  EXPECT_EQ(as("stranger", "check", "invoices:sliding:3600000000us"), "forbidden")
+      << "the scope is invoices, which the prefix does not cover";
+}
+
+// Whoever counts an hour's hits by a millisecond has forgotten them all.
+TEST_F(StoreApi, a_limit_is_counted_under_the_name_of_its_rule_alone) {
+  start();
+  const auto check = [&](const std::string& name, const std::string& rule) {
+    return apply(R"({"name":")" + name + R"(","verb":"rate_check","rule":{)" + rule +
+                 R"(,"limit":5,"burst":0}})");
+  };
+  const std::string sliding = R"("algorithm":"sliding_window","layout":"native","window_us":)";
+  const std::string of_n8n = R"("algorithm":"fixed_window","layout":"n8n","window_us":60000000)";
+  EXPECT_EQ(outcome(check("api:sliding:3600000000us", sliding + "3600000000")), "rate");
+  EXPECT_EQ(outcome(check("n8n-ratelimit-api:n8n:60000000us", of_n8n)), "rate");
+  for (const auto& [name, rule] : std::map<std::string, std::string>{
+           {"api:sliding:3600000000us", sliding + "1000"},
+           {"api:bucket:1000us", sliding + "1000"},
+           {":sliding:1000us", sliding + "1000"},
+           {"api", sliding + "1000"},
+           {"session:7:n8n:60000000us", of_n8n},
+           {"n8n-ratelimit-:n8n:60000000us", of_n8n},
+           {std::string(401, 'x') + ":sliding:1000us", sliding + "1000"}}) {
+    const auto refused = check(name, rule);
+    EXPECT_EQ(refused.status, 400) << name;
+    EXPECT_TRUE(refused.text("detail").starts_with("name: must be ")) << refused.body;
+  }
+}
+
+TEST_F(StoreApi, a_limit_that_is_reset_through_it_is_in_the_audit_trail_and_checks_are_metrics) {
+  start();
+  for (const auto* verb : {"check", "check", "reset"}) {
+    apply(R"({"name":"orders:sliding:3600000000us","verb":"rate_)" + std::string(verb) +
+          R"(","rule":{"algorithm":"sliding_window","limit":1,"window_us":3600000000,)" +
+          R"("burst":0,"layout":"native"}})");
+  }
+  const auto page = get("/v1/audit?limit=1").json();
+  const auto& entry = page.at("entries").at(0);
+  EXPECT_EQ(entry.at("what"), "rate_limit_reset");
+  EXPECT_EQ(entry.at("name"), "orders");
+  EXPECT_EQ(entry.at("reason"), "1/h");
+  const auto metrics = get("/metrics").body;
+  for (const auto* result : {"allowed", "denied"}) {
+    const auto line = fmt::format("holdfast_rate_limit_checks_total{{result=\"{}\"}} 1\n", result);
+    EXPECT_NE(metrics.find(line), std::string::npos) << result;
+  }
 }
 
 TEST_F(StoreApi, waiters_and_streams_are_limited) {

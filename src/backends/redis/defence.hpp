@@ -7,10 +7,10 @@
 
 #include "backends/redis/server.hpp"
 
+#include <deque>
 #include <map>
 #include <mutex>
 #include <string>
-#include <vector>
 
 namespace holdfast::backends::redis {
 
@@ -31,21 +31,35 @@ class Defence : public std::enable_shared_from_this<Defence> {
     OwnerId owner;
     model::RequestId request{};
     runtime::LocalTime ends{};
-    bool is_looked_after = false;  // by a call of look_after
+    bool is_due = false;  // in due_, or looked at right now
     bool must_look_again = false;
+
+    bool is(const OwnerId& other, model::RequestId its_request) const {
+      return owner == other && (request == its_request || its_request == model::RequestId::any);
+    }
   };
+  using Leases = std::map<std::string, Lease>;
+  enum class Found : std::uint8_t { held, gone, unknown };
 
   void stand_up_for(Lease lease);
+  void forget(const LockName& name, const model::Release& released);
   void changed(const std::string& key);
-  Task<bool> look_after(std::string key);
-  // One round. True if it is still there, and will be told of.
-  Task<bool> set_back(Lease lease);
-  bool is_done(const std::string& key, bool is_held);
+  // With mutex_ held. True if somebody has to be sent to look.
+  bool look_at(Leases::iterator lease);
+  void sweep();
+
+  // Looks at what is due until nothing is. A store that is closed is not waited for.
+  static Task<bool> look(std::weak_ptr<Defence> defence);
+  std::optional<Leases::value_type> next();
+  Task<Found> set_back(LockName name, OwnerId owner, model::RequestId request);
+  void looked_at(const Leases::value_type& lease, Found found);
 
   const std::shared_ptr<Server> server_;
   std::mutex mutex_;
-  std::map<std::string, Lease> leases_;  // by the key that is shared; guarded by mutex_
-  std::size_t sweep_at_ = 64;            // guarded by mutex_
+  Leases leases_;                // by the key that is shared; guarded by mutex_
+  std::deque<std::string> due_;  // keys; guarded by mutex_
+  unsigned looking_ = 0;         // how many calls of look there are; guarded by mutex_
+  std::size_t sweep_at_ = 64;    // guarded by mutex_
 };
 
 }  // namespace holdfast::backends::redis

@@ -91,12 +91,17 @@ json::object rate_json(const RateOutcome& outcome) {
 }
 
 RateOutcome read_rate(JsonReader& reader) {
-  return {.allowed = reader.flag("allowed"),
-          .count = reader.number("count"),
-          .limit = reader.small_number("limit"),
-          .remaining = reader.small_number("remaining"),
-          .retry_after = reader.micros("retry_after_us"),
-          .reset_after = reader.micros("reset_after_us")};
+  const RateOutcome outcome{.allowed = reader.flag("allowed"),
+                            .count = reader.number("count"),
+                            .limit = reader.small_number("limit"),
+                            .remaining = reader.small_number("remaining"),
+                            .retry_after = reader.micros("retry_after_us"),
+                            .reset_after = reader.micros("reset_after_us")};
+  // Whoever waits for its turn would ask again at once, without end.
+  if (!outcome.allowed && outcome.retry_after <= Micros::zero()) {
+    reader.refuse("retry_after_us", "must be more than 0 where it is not allowed");
+  }
+  return outcome;
 }
 
 model::Outcome read_outcome(JsonReader& reader) {

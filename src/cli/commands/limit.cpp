@@ -45,6 +45,12 @@ std::string ms_text(Duration time) {
   return text::format_duration(std::chrono::ceil<std::chrono::milliseconds>(time));
 }
 
+// The rules name their fields; limit and window are both in --rate.
+std::string option_of(const std::string& message) {
+  const bool is_rate = message.starts_with("limit") || message.starts_with("window");
+  return (is_rate ? "--rate: " : "--") + message;
+}
+
 Result<Wanted> read(const Arguments& arguments, const Context& context, const Settings& settings) {
   const auto rate = text::parse_rate(arguments.rate);
   if (!rate) return fail(Errc::bad_input, "--rate: " + rate.error().message);
@@ -52,7 +58,7 @@ Result<Wanted> read(const Arguments& arguments, const Context& context, const Se
   const auto rule = text::make_rule(*rate, {.algorithm = arguments.algorithm,
                                             .layout = arguments.layout,
                                             .burst = arguments.burst.value_or(0)});
-  if (!rule) return fail(Errc::bad_input, "--" + rule.error().message);
+  if (!rule) return fail(Errc::bad_input, option_of(rule.error().message));
   const bool has_command = !context.command_line.empty();
   if (has_command && (arguments.peek || arguments.reset)) {
     return fail(Errc::bad_input, "--peek and --reset run no command; leave it out");
@@ -81,7 +87,8 @@ int print(Console& console, const std::string& scope, const RateOutcome& outcome
   return outcome.allowed ? 0 : text::exit_code(Errc::busy);
 }
 
-// A signal that ends a program ends this one; nothing has been counted then.
+// A signal that ends a program ends this one, and the command is not run. What was just being asked
+// may have been counted.
 Result<RateOutcome> wait_attended(const RateLimit& limit, const Arguments& arguments, Duration wait,
                                   const Console& console, const Signals& signals) {
   Result<RateOutcome> outcome = fail(Errc::cancelled, "the wait was cancelled");

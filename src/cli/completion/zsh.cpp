@@ -84,15 +84,22 @@ std::string specifications(const std::vector<DeclaredOption>& options, std::stri
   return out;
 }
 
+// Where there is nothing to offer, zsh would not offer options either, unless it is told that a
+// word with a dash is none of these.
+std::string action_of(const DeclaredArgument& argument) {
+  if (argument.value.kind != ValueKind::other) return action_of(argument.value);
+  return fmt::format("_guard \"[^-]*\" {}", argument.name);
+}
+
 std::string case_of(const Command& command) {
   const auto parts = declared(command);
   auto out = fmt::format("    '{}')\n      specs=(\n", command.name);
   out += specifications(parts.options, "        ");
   for (std::size_t i = 0; i < parts.arguments.size(); ++i) {
     const auto& argument = parts.arguments[i];
-    out += fmt::format("        {}\n",
-                       shell_quoted(fmt::format("{}:{}:{}", i + 1, escaped(argument.name),
-                                                action_of(argument.value))));
+    out += fmt::format(
+        "        {}\n",
+        shell_quoted(fmt::format("{}:{}:{}", i + 1, escaped(argument.name), action_of(argument))));
   }
   if (command.takes_command) out += "        '*:::command:_normal'\n";
   return out + "      )\n      ;;\n";

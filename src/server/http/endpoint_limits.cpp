@@ -126,6 +126,8 @@ Task<Response> EndpointLimits::run_later(std::unique_ptr<KeptCall> kept, const R
     answer = co_await std::move(more);
   }
   auto task = route->endpoint(kept->call());
+  // Endpoints take what they need before they wait, and some wait for a day.
+  kept.reset();
   Response response = co_await std::move(task);
   co_return with_headers(std::move(response), round.tightest);
 }

@@ -24,7 +24,8 @@ Result<std::string> id_from(std::string_view name, const json::value& value) {
 // By precedence: execution.id, executionId, execution_id. The rest of an error trigger's item says
 // what happened, and is not ours to judge.
 Result<std::string> failed_execution(const json::object& body) {
-  if (const auto* execution = body.if_contains("execution")) {
+  const auto* execution = body.if_contains("execution");
+  if (execution != nullptr && !execution->is_null()) {
     const auto* object = execution->if_object();
     if (object == nullptr) return fail(Errc::bad_input, "execution: must be an object");
     if (const auto* id = object->if_contains("id"); id != nullptr && !id->is_null()) {

@@ -3,9 +3,10 @@
 // POST /v1/store/apply: one step of the store, for a client that follows the protocol of
 // src/client/ at its own end. Unlike in /v1/locks nothing is taken back from a caller that left: it
 // repeats the same request, or releases it.
+#include "model/limit_name.hpp"
 #include "server/endpoints/store/note.hpp"
 #include "server/endpoints/store/protocol.hpp"
-#include "server/http/endpoint_limits.hpp"
+#include "server/http/rate_access.hpp"
 
 #include <algorithm>
 #include <array>
@@ -24,22 +25,28 @@ struct NeededVerb {
   Verb operator()(const auto&) const { return Verb::lock; }
 };
 
-// As for /v1/rate-limits: nobody spends what the server allows its own callers.
-Verb needed(const model::RateCommand& command, const LockName& name) {
-  switch (command.verb) {
-    case model::RateCommand::Verb::peek: return Verb::read;
-    case model::RateCommand::Verb::reset: return Verb::admin;
-    case model::RateCommand::Verb::check: break;
-  }
-  return name.str().starts_with(own_scope_prefix) ? Verb::admin : Verb::lock;
-}
+// What a token has to cover, and with which verb.
+struct Needed {
+  Verb verb = Verb::lock;
+  std::string_view name;
+};
 
-Verb needed(const remote::Question& question) {
+Needed needed(const remote::Question& question) {
   if (const auto* rate = std::get_if<model::RateCommand>(&question.command)) {
-    return needed(*rate, question.name);
+    const auto counted = model::counted_under(question.name, rate->rule).value();
+    return {needed_verb(rate->verb, counted), counted};
   }
   const auto* lock = std::get_if<model::LockCommand>(&question.command);
-  return lock != nullptr ? std::visit(NeededVerb{}, lock->verb) : Verb::lock;
+  return {lock != nullptr ? std::visit(NeededVerb{}, lock->verb) : Verb::lock, question.name.str()};
+}
+
+// Under another rule's name it could undo what that one has counted.
+Result<void> check_name(const remote::Question& question) {
+  const auto* rate = std::get_if<model::RateCommand>(&question.command);
+  if (rate == nullptr || model::counted_under(question.name, rate->rule)) return {};
+  return fail(Errc::bad_input,
+              "name: must be a scope with the algorithm, the window and the layout of its rule, "
+              "such as api:sliding:1000000us");
 }
 
 Result<remote::Question> parse(const Call& call) {
@@ -50,6 +57,7 @@ Result<remote::Question> parse(const Call& call) {
   if (auto good = model::admissible(question->command); !good) {
     return std::unexpected(std::move(good.error()));
   }
+  if (auto good = check_name(*question); !good) return std::unexpected(std::move(good.error()));
   return question;
 }
 
@@ -98,10 +106,11 @@ Task<Response> apply(const Call& call) {
   if (auto other = other_protocol(call)) return done(std::move(*other));
   auto question = parse(call);
   if (!question) return done(refuse(services, question.error()));
-  if (!call.principal->may(needed(*question), question->name.str())) {
-    return done(refuse(services, Problem{403, "forbidden",
-                                         fmt::format("it has not the verb {} for this name",
-                                                     to_string(needed(*question)))}));
+  const auto [verb, name] = needed(*question);
+  if (!call.principal->may(verb, name)) {
+    return done(refuse(
+        services, Problem{403, "forbidden",
+                          fmt::format("it has not the verb {} for this name", to_string(verb))}));
   }
   if (auto refused = listen_for(call, *question)) return done(std::move(*refused));
   auto& core = services.core();

@@ -2,6 +2,8 @@
 #include "server/endpoints/store/note.hpp"
 
 #include "backends/remote/json_reader.hpp"
+#include "model/limit_name.hpp"
+#include "server/http/rate_access.hpp"
 #include "server/services.hpp"
 
 namespace holdfast::server::store_api {
@@ -81,10 +83,19 @@ class Note {
   const model::LockOutcome& outcome_;
 };
 
+Result<RateOutcome> rate_outcome(const Result<store::Reply>& reply) {
+  if (!reply) return std::unexpected(reply.error());
+  return std::get<RateOutcome>(reply->outcome);
+}
+
 }  // namespace
 
 void note(Services& services, const Who& who, const Question& question,
           const Result<store::Reply>& reply) {
+  if (const auto* rate = std::get_if<model::RateCommand>(&question.command)) {
+    const auto counted = model::counted_under(question.name, rate->rule).value();
+    return note_rate(services, who, counted, *rate, rate_outcome(reply));
+  }
   const auto* command = std::get_if<model::LockCommand>(&question.command);
   // An error may have left the waiter in the queue.
   if (command == nullptr || !reply) return;

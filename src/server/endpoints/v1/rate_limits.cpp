@@ -2,11 +2,12 @@
 //
 // POST /v1/rate-limits/{scope}/check, …/peek and …/reset: how often something may happen, for
 // programs that have no store of their own.
+#include "model/limit_name.hpp"
 #include "recipes/rate_limit.hpp"
 #include "server/http/answer.hpp"
 #include "server/http/call.hpp"
-#include "server/http/endpoint_limits.hpp"
 #include "server/http/fields.hpp"
+#include "server/http/rate_access.hpp"
 #include "server/http/rate_answer.hpp"
 #include "server/services.hpp"
 #include "text/rate.hpp"
@@ -73,22 +74,15 @@ Result<RateOrder> parse(const Call& call, RateVerb verb) {
   return RateOrder{std::move(*question), enforce.value_or(false)};
 }
 
-void count(Metrics& metrics, const Result<RateOutcome>& outcome) {
-  auto& counter = !outcome           ? metrics.rate_failed
-                  : outcome->allowed ? metrics.rate_allowed
-                                     : metrics.rate_denied;
-  counter.add();
+std::string_view counted_under(const RateOrder& order) {
+  return model::counted_under(order.question.name, order.question.command.rule).value();
 }
 
 Response encode(Services& services, const Who& who, const RateOrder& order,
                 const Result<RateOutcome>& outcome) {
-  const auto& [scope, name, command] = order.question;
-  if (command.verb == RateVerb::check) count(services.metrics(), outcome);
+  note_rate(services, who, counted_under(order), order.question.command, outcome);
   if (!outcome) return answer(outcome.error());
-  if (command.verb == RateVerb::reset) {
-    services.journal.note(who, "rate_limit_reset", scope, text::format_rate(command.rule));
-  }
-  auto body = text::to_json(scope, *outcome);
+  auto body = text::to_json(order.question.scope, *outcome);
   if (order.enforce && !outcome->allowed) {
     return too_often(recipes::explain_denied(order.question, *outcome), *outcome, std::move(body));
   }
@@ -103,18 +97,12 @@ Task<Response> encode_later(Services& services, Who who, RateOrder order,
   co_return encode(services, who, order, outcome);
 }
 
-// Whoever may lock a name may count under it. The server's own limits are for those alone who may
-// also take locks away: anybody else could use up what is another's.
-Verb needed_verb(RateVerb verb, std::string_view scope) {
-  if (verb == RateVerb::peek) return Verb::read;
-  return verb == RateVerb::reset || scope.starts_with(own_scope_prefix) ? Verb::admin : Verb::lock;
-}
-
 template <RateVerb verb>
 Task<Response> endpoint(const Call& call) {
   auto order = parse(call, verb);
   if (!order) return done(answer(order.error()));
-  if (!call.principal->may(needed_verb(verb, call.parameters[0]), call.parameters[0])) {
+  const auto counted = counted_under(*order);
+  if (!call.principal->may(needed_verb(verb, counted), counted)) {
     return done(answer(Problem{403, "forbidden", "your token does not cover this scope"}));
   }
   auto asking = recipes::ask(call.services.shared_core(), order->question, {});

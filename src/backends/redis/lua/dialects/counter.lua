@@ -10,11 +10,7 @@ local LEAVING_MS = 500
 -- A word of theirs as metadata: text that can be shown, or nothing.
 local function shown(word)
   if type(word) == 'number' then word = format('%.0f', word) end
-  if type(word) ~= 'string' or #word > 256 or string.find(word, '[%z\1-\31\127]') then return '' end
-  local ascii = string.gsub(word, '[\240-\244][\128-\191][\128-\191][\128-\191]', '')
-  ascii = string.gsub(ascii, '[\224-\239][\128-\191][\128-\191]', '')
-  ascii = string.gsub(ascii, '[\194-\223][\128-\191]', '')
-  return string.find(ascii, '[\128-\255]') and '' or word
+  return type(word) == 'string' and is_text(word) and word or ''
 end
 
 -- "2026-11-16T03:45:12.345Z" in microseconds since 1970, or nothing.
@@ -30,6 +26,7 @@ local function time_of(word)
   local doe = yoe * 365 + math.floor(yoe / 4) - math.floor(yoe / 100)
     + math.floor((153 * mp + 2) / 5) + tonumber(day) - 1
   local days = era * 146097 + doe - 719468
+  if days < 0 then return nil end
   return ((days * 24 + tonumber(hour)) * 60 + tonumber(minute)) * 60000000
     + tonumber(second) * 1000000 + tonumber(sub(part .. '000000', 1, 6))
 end
@@ -37,10 +34,12 @@ end
 -- Who it is by the text, what that says of itself (as metadata, see describe), and since when.
 local function read_text(text)
   local read, found = pcall(cjson.decode, text)
-  if not read or type(found) ~= 'table' or type(found.lock_id) ~= 'string' then return text end
+  if not read or type(found) ~= 'table' then return text end
   local words = shown(found.execution_id) .. '\0' .. shown(found.workflow_name) .. '\0'
     .. shown(found.workflow_id) .. '\0'
-  return found.lock_id, words, time_of(found.locked_at)
+  -- Nobody can give a lock_id that is no text.
+  local owner = type(found.lock_id) == 'string' and found.lock_id or text
+  return owner, words, time_of(found.locked_at)
 end
 
 local function theirs()

@@ -7,10 +7,7 @@ local ROUNDING_US = UNIT_MS * 1000 + 4000
 
 -- A token of theirs may be anything; ours is text.
 local function as_owner(token)
-  if token == '' or #token > 256 or string.find(token, '[%z\1-\31\127-\255]') then
-    return 'sha1:' .. redis.sha1hex(token)
-  end
-  return token
+  return token ~= '' and is_text(token) and token or 'sha1:' .. redis.sha1hex(token)
 end
 
 local function is_theirs(owner)

@@ -14,5 +14,20 @@ local hurry = nil
 -- Sets back what somebody who lost did to a key of ours.
 local settle = nil
 
+-- Text as our own names are: UTF-8 of 256 bytes at most, no control characters, no line separators.
+local SEQUENCES = {'[\194-\223][\128-\191]', '\224[\160-\191][\128-\191]',
+  '[\225-\236\238\239][\128-\191][\128-\191]', '\237[\128-\159][\128-\191]',
+  '\240[\144-\191][\128-\191][\128-\191]', '[\241-\243][\128-\191][\128-\191][\128-\191]',
+  '\244[\128-\143][\128-\191][\128-\191]'}
+local function is_text(word)
+  if #word > 256 or string.find(word, '[%z\1-\31\127]') then return false end
+  if not string.find(word, '[\128-\255]') then return true end
+  if string.find(word, '\194[\128-\159]') or string.find(word, '\226\128[\168\169]') then
+    return false
+  end
+  for _, sequence in ipairs(SEQUENCES) do word = string.gsub(word, sequence, ' ') end
+  return not string.find(word, '[\128-\255]')
+end
+
 -- Fails as it should where the key is a hash of another sort.
 local function mismatch(key) call('GET', key) end

@@ -8,8 +8,9 @@ local level = first
 if from then
   local units_before = tonumber(sub(value, from))
   if not units_before then return redis.error_reply(NOT_OURS) end
-  if units_before ~= units then level = math.ceil(level / units_before * units) end
-  level = math.min(level, full)
+  if units_before ~= units then
+    level = math.min(math.ceil(level / units_before * units), 2 ^ 52)
+  end
   local elapsed = time - seen
   level = elapsed >= time_to_drain(level) and 0 or level - elapsed * per_us
 end
@@ -18,6 +19,6 @@ if level + wanted > full then
 elseif is_check then
   level = level + wanted
 end
-count = capacity - floor((full - level) / units)
+count = floor((level + units - 1) / units)
 reset = time_to_drain(level)
 first, rest = level, units

@@ -15,8 +15,6 @@ namespace {
 
 using store::Reply;
 
-constexpr std::string_view nobody = "unknown";
-
 template <typename Verb>
 store::Request question(Core& core, LockName name, Verb verb) {
   return {.name = std::move(name),

@@ -14,6 +14,9 @@ namespace holdfast::n8n {
 
 using client::Core;
 
+// What everybody is called who did not say.
+inline constexpr std::string_view nobody = "unknown";
+
 // Errors: bad_input, naming the scope and the rule.
 Result<void> check_scope(std::string_view scope);
 // What stands before the scope in the name that the store has for its lock: nothing where the store

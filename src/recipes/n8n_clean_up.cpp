@@ -21,8 +21,8 @@ Result<void> check(const CleanUpRequest& request) {
     return fail(Errc::bad_input, fmt::format("execution_id: must have 1 to {} bytes; got {}",
                                              max_field_bytes, request.execution_id.size()));
   }
-  // What everybody has who did not say: the locks of others.
-  if (request.execution_id == "unknown") {
+  // Its locks are those of others.
+  if (request.execution_id == nobody) {
     return fail(Errc::bad_input, "execution_id: 'unknown' is no execution");
   }
   if (request.lock_scopes.size() > max_lock_scopes) {

@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::string_view lock_prefix = "n8n-lock-";
 constexpr std::string_view meta_suffix = ":meta";
-constexpr std::string_view nobody = "unknown";
 constexpr std::string_view dialect = "counter";
 
 std::unexpected<Error> refuse(std::string_view field, std::string_view rule) {

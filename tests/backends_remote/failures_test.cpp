@@ -122,7 +122,7 @@ TEST_F(RemoteTest, a_hit_whose_answer_is_lost_is_told_as_such_and_not_counted_tw
   using RateVerb = model::RateCommand::Verb;
   const auto ask = [&](RateVerb verb) {
     const model::RateCommand command{verb, {.limit = 10, .window = 1h}};
-    store::Request request{.name = LockName::make("api:sliding:1h").value(),
+    store::Request request{.name = LockName::make("api:sliding:3600000000us").value(),
                            .command = command,
                            .deadline = runtime->now() + 10s};
     return runtime::run_blocking((*remote)->apply(std::move(request)));

@@ -159,9 +159,9 @@ TEST(RemoteProtocol, an_answer_that_would_make_a_waiter_ask_without_end_is_no_an
     return back ? std::string("none") : back.error().message;
   };
   EXPECT_EQ(refusal({.allowed = true}), "none");
-  for (const auto wait : {0us, -1us}) {
+  for (const auto wait : {0us, -1us, Micros::min(), Micros::max()}) {
     EXPECT_EQ(refusal({.allowed = false, .retry_after = wait}),
-              "retry_after_us: must be more than 0 where it is not allowed");
+              "retry_after_us: must be from 1 to 2^52 where it is not allowed");
   }
 }
 

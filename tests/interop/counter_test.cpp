@@ -213,6 +213,16 @@ TEST_F(CounterLock, words_that_cannot_be_shown_are_left_out) {
   EXPECT_EQ(client.inspect("orders")->holders.front().metadata->note, "Bücher");
 }
 
+TEST_F(CounterLock, a_name_that_is_the_text_of_another_lock_is_refused_and_writes_nothing) {
+  auto lease = client.mutex("orders").acquire({.ttl = 60s, .renew = false});
+  ASSERT_TRUE(is_ok(lease));
+  const auto said = raw.text({"GET", text});
+  EXPECT_EQ(code_of(client.mutex("orders:meta").acquire()), "bad_input");
+  EXPECT_EQ(code_of(client.inspect("orders:meta")), "bad_input");
+  EXPECT_EQ(raw.text({"GET", text}), said);
+  EXPECT_EQ(lease->release(), Released::released);
+}
+
 TEST_F(CounterLock, between_their_two_deletions_nobody_of_ours_comes) {
   ASSERT_TRUE(stranger.take("theirs", 60s));
   auto turn = start_waiting();

@@ -5,6 +5,8 @@
 
 #include "interop_fixture.hpp"
 
+#include <fmt/format.h>
+
 namespace holdfast::test {
 namespace {
 
@@ -66,7 +68,10 @@ TEST_F(Defended, a_lease_ends_when_it_should_although_somebody_loses_in_its_last
   auto lease = client.mutex("orders").acquire({.ttl = 60ms, .renew = false});
   ASSERT_TRUE(is_ok(lease));
   const auto until = SteadyClock::now() + 60ms;
-  while (SteadyClock::now() < until) raw.call({"INCR", counter});
+  // Only while it is there, or it would be a lock of its own.
+  const std::string lose_again =
+      "return redis.call('EXISTS', KEYS[1]) == 1 and redis.call('INCR', KEYS[1])";
+  while (SteadyClock::now() < until) raw.call({"EVAL", lose_again, "1", counter});
   EXPECT_TRUE(eventually([&] { return client.inspect("orders")->holders.empty(); }))
       << "it is renewed for ever";
 }
@@ -94,10 +99,12 @@ TEST_F(Defended, a_lock_that_is_held_in_peace_costs_nothing) {
 
 TEST_F(Defended, a_server_that_stops_for_a_while_finds_us_standing_up_afterwards) {
   ASSERT_TRUE(is_ok(n8n::acquire(client, {.scope = "orders", .ttl_seconds = 60})));
-  raw.call({"MULTI"});
+  // Longer than a question waits for its answer.
+  std::this_thread::sleep_for(20ms);
   raw.call({"EXPIRE", counter, "30"});
-  raw.call({"CLIENT", "PAUSE", "900", "ALL"});
-  raw.call({"EXEC"});
+  shared_server().stop();
+  std::this_thread::sleep_for(700ms);
+  shared_server().cont();
   EXPECT_TRUE(is_set_back());
 }
 
@@ -119,6 +126,21 @@ TEST_F(Defended, after_a_reconnect_every_lock_is_looked_after) {
     return raw.integer({"EVAL", count, "0"}) == locks;
   };
   EXPECT_TRUE(eventually(all_are_set_back, 20s)) << raw.integer({"EVAL", count, "0"});
+}
+
+TEST_F(Defended, a_client_may_be_closed_while_it_defends) {
+  for (int round = 0; round < 10; ++round) {
+    auto other = std::make_unique<Client>(open_client());
+    const auto scope = [&](int i) { return fmt::format("{}-{}", round, i); };
+    for (int i = 0; i < 10; ++i) {
+      ASSERT_TRUE(is_ok(n8n::acquire(*other, {.scope = scope(i), .ttl_seconds = 60})));
+    }
+    for (int i = 0; i < 10; ++i) lose("n8n-lock-" + scope(i));
+    other.reset();
+  }
+  ASSERT_TRUE(is_ok(n8n::acquire(client, {.scope = "orders", .ttl_seconds = 60})));
+  lose();
+  EXPECT_TRUE(is_set_back());
 }
 
 }  // namespace

@@ -95,5 +95,23 @@ TEST_F(N8n, clean_up_finds_locks_in_every_layout_that_it_can_take_them_in) {
   }
 }
 
+// What is no text of ours is called by its hash, and must not be taken for nobody.
+TEST_F(N8n, a_holder_is_seen_whatever_bytes_it_is_called_by) {
+  for (const std::string name :
+       {"\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf0\x80\x80\x80", "\xf4\x90\x80\x80",
+        "\xf5\x80\x80\x80", "\xc2\x80", "\xe2\x80\xa8", "\xc2\xe2\x82\xac\x80", "\xe2\x82", "\x80",
+        "\xef\xbf\xbf", "\xf4\x8f\xbf\xbf", "\xc3\xbc", "\x7f", " "}) {
+    nodes.incr("n8n-lock-orders", 600);
+    nodes.set("n8n-lock-orders:meta", name, 600);
+    for (int known = 0; known < 2; ++known) {
+      EXPECT_EQ(client.inspect("orders")->holders.size(), 1U) << testing::PrintToString(name);
+      EXPECT_EQ(code_of(n8n::release(client, "orders", "wrong")), "not_owner")
+          << testing::PrintToString(name);
+      EXPECT_EQ(code_of(try_once("orders")), "busy") << testing::PrintToString(name);
+    }
+    raw.call({"FLUSHALL"});
+  }
+}
+
 }  // namespace
 }  // namespace holdfast::test

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What may be asked of a rate limit, and what its name is.
+#include "model/limit_name.hpp"
 #include "rate_fixture.hpp"
 
 namespace holdfast::model {
@@ -120,6 +121,30 @@ TEST(RateName, a_scope_follows_the_rules_of_names_and_leaves_room_for_the_rest) 
             "scope: must have 1 to 400 bytes; got 401");
   EXPECT_TRUE(refusal_of("a\nb").starts_with("scope: ")) << refusal_of("a\nb");
   EXPECT_TRUE(refusal_of("b\xe4").starts_with("scope: "));
+}
+
+TEST(RateName, it_tells_what_it_counts_and_belongs_to_one_rule) {
+  const RateRule rules[] = {sliding(5, 1s),
+                            sliding(5, 2s),
+                            bucket(5, 1s),
+                            fixed(5, 1s),
+                            fixed(5, 1s, RateLayout::n8n),
+                            fixed(5, 1s, RateLayout::redisx)};
+  for (const auto& rule : rules) {
+    for (const std::string scope : {"a", "a:sliding:1000000us", ":", "n8n-ratelimit-a"}) {
+      const auto name = limit_name(scope, rule).value();
+      for (const auto& other : rules) {
+        const auto counted = counted_under(name, other);
+        ASSERT_EQ(counted.has_value(), rule == other) << name.str();
+        if (!counted) continue;
+        const std::string_view before = rule.layout == RateLayout::n8n      ? "n8n-ratelimit-"
+                                        : rule.layout == RateLayout::redisx ? "rl:fixed-window:"
+                                                                            : "";
+        EXPECT_EQ(*counted, std::string(before) + scope);
+      }
+    }
+  }
+  EXPECT_FALSE(counted_under(LockName::make(":sliding:1000000us").value(), sliding(5, 1s)));
 }
 
 }  // namespace

@@ -2,7 +2,10 @@
 //
 // n8n's four primitives over HTTP: every payload as the original has it, on a store without keys of
 // its own. What they share with n8n on Redis is in tests/interop.
+#include "server/auth/secret.hpp"
+#include "server/auth/token_edit.hpp"
 #include "server_fixture.hpp"
+#include "support/redis_server.hpp"
 
 #include <boost/json.hpp>
 #include <gmock/gmock.h>
@@ -32,6 +35,15 @@ class N8nHttp : public ServerTest {
     return std::string(object(answer).at("message").as_string());
   }
   std::size_t held_names() { return object(get("/v1/locks")).at("locks").as_array().size(); }
+  // Whether the scope a comes to have that many.
+  bool has_waiters(std::size_t count) {
+    for (int i = 0; i < 5000; ++i) {
+      const auto seen = object(get("/v1/locks/n8n-lock-a"));
+      if (seen.at("waiters").as_array().size() == count) return true;
+      std::this_thread::sleep_for(2ms);
+    }
+    return false;
+  }
   // With what changes from run to run replaced by what it is.
   static std::string golden(const HttpAnswer& answer) {
     static const std::regex time(R"(20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)");
@@ -44,6 +56,14 @@ class N8nHttp : public ServerTest {
     return std::regex_replace(text, reset, R"("reset_ms":<ms>)");
   }
 };
+
+TEST_F(N8nHttp, its_checks_of_rates_are_in_the_metrics_as_all_others_are) {
+  start();
+  for (int each = 0; each < 2; ++each) check(R"({"scope":"api","limit":1,"windowSeconds":86400})");
+  const auto metrics = get("/metrics").body;
+  EXPECT_THAT(metrics, HasSubstr("holdfast_rate_limit_checks_total{result=\"allowed\"} 1\n"));
+  EXPECT_THAT(metrics, HasSubstr("holdfast_rate_limit_checks_total{result=\"denied\"} 1\n"));
+}
 
 TEST_F(N8nHttp, an_acquisition_answers_in_their_shape) {
   start();
@@ -114,11 +134,7 @@ TEST_F(N8nHttp, a_waiter_gets_the_lock_when_it_is_released_and_not_a_second_late
     auto answer = acquire(R"({"scope":"a","lock_id":"second","max_wait_seconds":60})");
     return std::pair(std::move(answer), std::chrono::steady_clock::now());
   });
-  for (int i = 0; i < 5000; ++i) {
-    const auto seen = object(get("/v1/locks/n8n-lock-a"));
-    if (!seen.at("waiters").as_array().empty()) break;
-    std::this_thread::sleep_for(2ms);
-  }
+  ASSERT_TRUE(has_waiters(1));
   const auto released = std::chrono::steady_clock::now();
   ASSERT_EQ(release(R"({"scope":"a","lock_id":"first"})").status, 200);
   const auto [answer, at] = waiting.get();
@@ -241,22 +257,89 @@ TEST_F(N8nHttp, a_caller_that_left_while_it_waited_holds_nothing) {
   start();
   ASSERT_EQ(acquire(R"({"scope":"a","lock_id":"first"})").status, 200);
   {
+    const std::string body = R"({"scope":"a","lock_id":"gone"})";
     HttpConnection leaving(address);
-    leaving.send("POST /n8n/lock_acquisition HTTP/1.1\r\nHost: " + address +
-                 "\r\nContent-Length: 29\r\n\r\n{\"scope\":\"a\",\"lock_id\":\"gone\"}");
-    for (int i = 0; i < 5000; ++i) {
-      const auto seen = object(get("/v1/locks/n8n-lock-a"));
-      if (!seen.at("waiters").as_array().empty()) break;
-      std::this_thread::sleep_for(2ms);
-    }
+    leaving.send(
+        fmt::format("POST /n8n/lock_acquisition HTTP/1.1\r\nHost: {}\r\n"
+                    "Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{}",
+                    address, body.size(), body));
+    ASSERT_TRUE(has_waiters(1));
   }
-  for (int i = 0; i < 5000; ++i) {
-    const auto seen = object(get("/v1/locks/n8n-lock-a"));
-    if (seen.at("waiters").as_array().empty()) break;
-    std::this_thread::sleep_for(2ms);
-  }
+  ASSERT_TRUE(has_waiters(0));
   ASSERT_EQ(release(R"({"scope":"a","lock_id":"first"})").status, 200);
   EXPECT_EQ(acquire(R"({"scope":"a","wait_till_lock_released":false})").status, 200);
+}
+
+TEST_F(N8nHttp, whoever_only_waits_cannot_release) {
+  start();
+  ASSERT_EQ(acquire(R"({"scope":"a","lock_id":"holder"})").status, 200);
+  auto waiting = std::async(std::launch::async, [&] {
+    return acquire(R"({"scope":"a","lock_id":"waiter","max_wait_seconds":60})").status;
+  });
+  ASSERT_TRUE(has_waiters(1));
+  EXPECT_EQ(release(R"({"scope":"a","lock_id":"waiter"})").status, 409);
+  EXPECT_EQ(release(R"({"scope":"a","lock_id":"holder"})").status, 200);
+  EXPECT_EQ(waiting.get(), 200);
+}
+
+TEST_F(N8nHttp, who_may_wait_no_time_has_timed_out) {
+  start();
+  ASSERT_EQ(acquire(R"({"scope":"a"})").status, 200);
+  const auto late = acquire(R"({"scope":"a","max_wait_seconds":0})");
+  EXPECT_EQ(late.status, 408);
+  EXPECT_EQ(message(late), "Lock acquisition timed out after 0s waiting for scope 'a'.");
+}
+
+TEST_F(N8nHttp, an_item_without_an_execution_may_name_it_otherwise) {
+  start();
+  ASSERT_EQ(acquire(R"({"scope":"a","execution_id":"77"})").status, 200);
+  EXPECT_EQ(object(clean_up(R"({"execution":null,"executionId":"77"})")).at("cleaned"), true);
+}
+
+TEST_F(N8nHttp, a_store_of_their_own_has_their_keys_whatever_its_url_says) {
+  const test::RedisServer redis;
+  test::RawRedis raw(redis);
+  options.n8n.store = redis.url();
+  start();
+  ASSERT_EQ(acquire(R"({"scope":"a","execution_id":"77"})").status, 200);
+  EXPECT_EQ(raw.text({"GET", "n8n-lock-a"}), "1");
+  EXPECT_EQ(object(clean_up(R"({"execution_id":"77"})")).at("scopes"), json::array{"a"});
+  EXPECT_EQ(raw.integer({"EXISTS", "n8n-lock-a"}), 0);
+}
+
+TEST_F(N8nHttp, a_token_reaches_and_learns_of_no_scope_beyond_its_prefixes) {
+  const test::TemporaryFolder folder;
+  options.token_file = (folder.path() / "tokens").string();
+  for (const auto* prefix : {"n8n-lock-", "n8n-lock-shop-"}) {
+    const Principal principal{.name = prefix,
+                              .verbs = {Verb::lock},
+                              .prefixes = {prefix},
+                              .secret_hash = hash_of(prefix)};
+    ASSERT_TRUE(add_token(options.token_file, principal));
+  }
+  start();
+  const auto as = [&](const char* token, const std::string& what, const std::string& body) {
+    return call({.method = "POST",
+                 .path = "/n8n/" + what,
+                 .body = body,
+                 .headers = {{"Authorization", std::string("Bearer ") + token}}});
+  };
+  for (const auto* scope : {"shop-1", "bank-1", "shop"}) {
+    const auto body = fmt::format(R"({{"scope":"{}","lock_id":"x","execution_id":"77"}})", scope);
+    ASSERT_EQ(as("n8n-lock-", "lock_acquisition", body).status, 200);
+  }
+  const auto* shop = "n8n-lock-shop-";
+  const auto is_silent = [](const HttpAnswer& answer) {
+    return answer.status == 403 && answer.body.find("77") == std::string::npos;
+  };
+  EXPECT_TRUE(is_silent(as(shop, "lock_acquisition", R"({"scope":"bank-1"})")));
+  EXPECT_TRUE(is_silent(as(shop, "lock_release", R"({"scope":"bank-1","lock_id":"x"})")));
+  EXPECT_TRUE(is_silent(as(shop, "rate_limit_check", R"({"scope":"shop-1"})")));
+  const auto cleaned = as(shop, "error_handler_lock_cleanup",
+                          R"({"execution_id":"77","lockScopes":["bank-1","shop-2"]})");
+  EXPECT_EQ(cleaned.body, R"({"cleaned":true,"cleaned_count":1,"scopes":["shop-1"],)"
+                          R"("registered":[],"found":["shop-1"]})");
+  EXPECT_EQ(as("n8n-lock-", "lock_release", R"({"scope":"bank-1","lock_id":"x"})").status, 200);
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/redis/defence.hpp"
 
-#include "net/resp/command.hpp"
+#include "backends/redis/strangers.hpp"
 #include "runtime/spawn.hpp"
 
 #include <algorithm>
@@ -11,7 +11,6 @@ namespace holdfast::backends::redis {
 
 namespace {
 
-using net::resp::command;
 using net::resp::text_of;
 
 constexpr Micros ask_timeout = std::chrono::milliseconds(500);
@@ -21,14 +20,6 @@ constexpr Micros afterwards = std::chrono::seconds(2);
 // After a reconnect all leases are due: one after the other, or the last ones would wait for their
 // answers longer than anybody does.
 constexpr unsigned max_looking = 32;
-
-// Tracked once: the first change ends it. Whatever the key is, EXISTS reads it.
-std::string track(const std::vector<std::string>& keys) {
-  net::resp::Command look(1 + keys.size());
-  look.add("EXISTS");
-  for (const auto& key : keys) look.add(key);
-  return command("CLIENT", "CACHING", "YES") + std::move(look).take();
-}
 
 }  // namespace
 
@@ -179,12 +170,21 @@ void Defence::looked_at(const Leases::value_type& lease, Found found) {
     }
     now->second.is_due = now->second.must_look_again;
     if (now->second.is_due) due_.push_back(key);
-    if (found == Found::held) return;
+    if (found == Found::held || std::exchange(now->second.is_retried, true)) return;
   }
   const auto& runtime = server_->runtime();
   runtime->schedule(runtime->now() + retry_after, [weak = weak_from_this(), key] {
-    if (const auto self = weak.lock()) self->changed(key);
+    if (const auto self = weak.lock()) self->retry(key);
   });
+}
+
+void Defence::retry(const std::string& key) {
+  {
+    const std::lock_guard lock(mutex_);
+    const auto found = leases_.find(key);
+    if (found != leases_.end()) found->second.is_retried = false;
+  }
+  changed(key);
 }
 
 }  // namespace holdfast::backends::redis

@@ -33,6 +33,7 @@ class Defence : public std::enable_shared_from_this<Defence> {
     runtime::LocalTime ends{};
     bool is_due = false;  // in due_, or looked at right now
     bool must_look_again = false;
+    bool is_retried = false;  // there is a timer
 
     bool is(const OwnerId& other, model::RequestId its_request) const {
       return owner == other && (request == its_request || its_request == model::RequestId::any);
@@ -53,6 +54,7 @@ class Defence : public std::enable_shared_from_this<Defence> {
   std::optional<Leases::value_type> next();
   Task<Found> set_back(LockName name, OwnerId owner, model::RequestId request);
   void looked_at(const Leases::value_type& lease, Found found);
+  void retry(const std::string& key);
 
   const std::shared_ptr<Server> server_;
   std::mutex mutex_;

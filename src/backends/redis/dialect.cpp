@@ -132,6 +132,16 @@ std::string_view Dialect::first_shared_key(std::string_view key) const {
   return is_text ? key.substr(0, key.size() - text_after.size()) : key;
 }
 
+Result<void> Dialect::admits(const LockName& name) const {
+  const auto key = shared_key(name);
+  if (first_shared_key(key) == key) return {};
+  return fail(
+      Errc::bad_input,
+      fmt::format("name must not end in '{}' in the dialect {}: its key would be the text of "
+                  "another lock",
+                  text_after, profile_.dialect));
+}
+
 std::optional<LockName> Dialect::name_of_shared_key(std::string_view key) const {
   return between(key, before_, after_);
 }

@@ -48,6 +48,9 @@ class Dialect {
   // The first of those that this one is of.
   std::string_view first_shared_key(std::string_view key) const;
 
+  // Refuses, with the reason, a name whose key is the second one of another lock.
+  Result<void> admits(const LockName& name) const;
+
   // Whoever tries in vain changes the ttl of the holder's key.
   bool losers_set_ttl() const { return profile_.script == "counter"; }
 

@@ -22,15 +22,15 @@ std::string tracking_command(std::uint64_t client_id) {
   return command("CLIENT", "TRACKING", "ON", "REDIRECT", std::to_string(client_id), "OPTIN");
 }
 
-// Reads nothing of a key but that it is there, whatever its type, which is enough to track it.
-std::string look_at(const std::vector<std::string>& keys) {
-  net::resp::Command out(1 + keys.size());
-  out.add("EXISTS");
-  for (const auto& key : keys) out.add(key);
-  return std::move(out).take();
-}
-
 }  // namespace
+
+// Reads nothing of a key but that it is there, whatever its type, which is enough to track it.
+std::string track(const std::vector<std::string>& keys) {
+  net::resp::Command look(1 + keys.size());
+  look.add("EXISTS");
+  for (const auto& key : keys) look.add(key);
+  return command("CLIENT", "CACHING", "YES") + std::move(look).take();
+}
 
 Strangers::Strangers(std::shared_ptr<Server> server, std::shared_ptr<store::Mailbox> mailbox)
     : server_(std::move(server)), mailbox_(std::move(mailbox)) {}
@@ -71,8 +71,7 @@ void Strangers::wait_for(const LockName& name, model::RequestId request) {
 
 Task<bool> Strangers::track(std::vector<std::string> keys) {
   const auto self = shared_from_this();
-  auto looking = server_->ask(command("CLIENT", "CACHING", "YES") + look_at(keys),
-                              server_->runtime()->now() + ask_timeout, 2);
+  auto looking = server_->ask(redis::track(keys), server_->runtime()->now() + ask_timeout, 2);
   const Result<net::resp::Reply> found = co_await std::move(looking);
   // Gone since the waiter was told of it: nothing more will be said.
   const bool is_there = found && (*found)->integer > 0;

@@ -17,6 +17,9 @@ namespace holdfast::backends::redis {
 // The channel that invalidations come through.
 inline constexpr std::string_view invalidation_channel = "__redis__:invalidate";
 
+// Two commands after which the first change of one of the keys is told, once.
+std::string track(const std::vector<std::string>& keys);
+
 class Strangers : public std::enable_shared_from_this<Strangers> {
  public:
   Strangers(std::shared_ptr<Server> server, std::shared_ptr<store::Mailbox> mailbox);

@@ -98,8 +98,10 @@ RateOutcome read_rate(JsonReader& reader) {
                             .retry_after = reader.micros("retry_after_us"),
                             .reset_after = reader.micros("reset_after_us")};
   // Whoever waits for its turn would ask again at once, without end.
-  if (!outcome.allowed && outcome.retry_after <= Micros::zero()) {
-    reader.refuse("retry_after_us", "must be more than 0 where it is not allowed");
+  constexpr Micros longest(model::limits::max_bucket_units);
+  const bool is_time = outcome.retry_after > Micros::zero() && outcome.retry_after <= longest;
+  if (!outcome.allowed && !is_time) {
+    reader.refuse("retry_after_us", "must be from 1 to 2^52 where it is not allowed");
   }
   return outcome;
 }

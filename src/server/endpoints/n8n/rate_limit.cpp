@@ -4,6 +4,7 @@
 #include "server/endpoints/n8n/answers.hpp"
 #include "server/http/call.hpp"
 #include "server/http/fields.hpp"
+#include "server/http/rate_access.hpp"
 #include "server/services.hpp"
 
 #include <array>
@@ -15,7 +16,12 @@ using n8n::recipe::RateRequest;
 
 constexpr std::size_t max_text_bytes = 4096;
 
-Result<RateRequest> parse(const boost::json::object& body) {
+struct Order {
+  RateRequest request;
+  model::RateCommand command;
+};
+
+Result<Order> parse(const boost::json::object& body) {
   Fields fields(body);
   RateRequest request;
   if (const auto scope = fields.text("scope", max_text_bytes)) request.scope = *scope;
@@ -25,28 +31,29 @@ Result<RateRequest> parse(const boost::json::object& body) {
   if (auto good = fields.done(); !good) return std::unexpected(std::move(good.error()));
   if (limit) request.limit = static_cast<std::uint32_t>(*limit);
   if (window) request.window_seconds = static_cast<std::int64_t>(*window);
-  if (auto good = n8n::recipe::rate_command(request); !good) {
-    return std::unexpected(std::move(good.error()));
-  }
-  return request;
+  const auto command = n8n::recipe::rate_command(request);
+  if (!command) return std::unexpected(command.error());
+  return Order{std::move(request), *command};
 }
 
-Task<Response> check_later(Services& services, RateRequest request) {
-  auto checking = n8n::recipe::check_rate(services.n8n_core, request);
+Task<Response> check_later(Services& services, Who who, Order order) {
+  const std::string& scope = order.request.scope;
+  auto checking = n8n::recipe::check_rate(services.n8n_core, order.request);
   const Result<RateOutcome> outcome = co_await std::move(checking);
+  note_rate(services, who, scope, order.command, outcome);
   if (!outcome) co_return n8n::refused(outcome.error());
-  co_return answer(200, n8n::recipe::to_json(request.scope, *outcome));
+  co_return answer(200, n8n::recipe::to_json(scope, *outcome));
 }
 
 Task<Response> check(const Call& call) {
   const auto body = call.body();
   if (!body) return done(n8n::refused(body.error()));
-  auto request = parse(*body);
-  if (!request) return done(n8n::refused(request.error()));
-  if (!call.principal->may(Verb::lock, "n8n-ratelimit-" + request->scope)) {
+  auto order = parse(*body);
+  if (!order) return done(n8n::refused(order.error()));
+  if (!call.principal->may(Verb::lock, "n8n-ratelimit-" + order->request.scope)) {
     return done(n8n::forbidden());
   }
-  return check_later(call.services, std::move(*request));
+  return check_later(call.services, call.who(), std::move(*order));
 }
 
 constexpr std::array routes{

@@ -22,7 +22,8 @@ class RateHandle;
 //
 // `cost` is how many hits a call stands for, 1 to rule.capacity(): all of them count, or none.
 // Every call is one round trip, decided by the store's clock. Errors of all: bad_input,
-// unsupported, unavailable (surely nothing was counted), and outcome_unknown: the answer was lost,
+// unsupported, spec_mismatch (the key is something else), unavailable (surely nothing was counted),
+// not_replicated (counted, and a failover may forget it), and outcome_unknown: the answer was lost,
 // and the hits may have been counted. Nothing is repeated by itself then, since a repetition would
 // count twice; whether to go on is for the caller to decide.
 class RateLimit {

@@ -25,6 +25,15 @@ inline Machine machine_of(const Command& command) {
   return static_cast<Machine>(command.index() + 1);
 }
 
+// Whether the command changes nothing, whatever it finds.
+inline bool only_looks(const Command& command) {
+  if (const auto* rate = std::get_if<RateCommand>(&command)) {
+    return rate->verb == RateCommand::Verb::peek;
+  }
+  const auto* lock = std::get_if<LockCommand>(&command);
+  return lock != nullptr && std::holds_alternative<Inspect>(lock->verb);
+}
+
 inline Result<void> admissible(const Command& command) {
   return std::visit([](const auto& each) { return admissible(each); }, command);
 }

@@ -93,6 +93,33 @@ Task<Result<Lock>> describe(std::shared_ptr<Core> core, LockRequest completed, L
                  .locked_at = text::format_time(since)};
 }
 
+namespace {
+
+// Whether a lease of this owner was ended. Errors: outcome_unknown if it may have been, and another
+// holds the lock by now.
+Task<Result<bool>> release_by(std::shared_ptr<Core> core, LockName name, OwnerId owner) {
+  const model::Release verb{.owner = std::move(owner), .request = model::RequestId::any};
+  auto releasing = core->store().apply(question(*core, name, verb));
+  Result<Reply> reply = co_await std::move(releasing);
+  std::optional<Error> lost;
+  if (!reply && reply.error().code == Errc::outcome_unknown) {
+    // Repeating it is harmless, and mostly tells.
+    lost = std::move(reply.error());
+    auto again = core->store().apply(question(*core, name, verb));
+    reply = co_await std::move(again);
+  }
+  if (!reply) co_return std::unexpected(std::move(reply.error()));
+  const auto& outcome = std::get<model::LockOutcome>(reply->outcome);
+  if (lost && std::holds_alternative<model::NotOwner>(outcome)) {
+    co_return std::unexpected(std::move(*lost));
+  }
+  // Whoever only waited has left the line for a moment, and has released nothing.
+  const auto* released = std::get_if<model::Released>(&outcome);
+  co_return released != nullptr && released->lease;
+}
+
+}  // namespace
+
 Task<Result<Release>> release(std::shared_ptr<Core> core, std::string scope,
                               std::optional<std::string> lock_id) {
   auto name = lock_name(*core, scope);
@@ -100,21 +127,10 @@ Task<Result<Release>> release(std::shared_ptr<Core> core, std::string scope,
   if (lock_id) {
     auto owner = OwnerId::make(*lock_id);
     if (!owner) co_return fail(Errc::bad_input, "lock_id: " + owner.error().message);
-    const model::Release verb{.owner = std::move(*owner), .request = model::RequestId::any};
-    auto releasing = core->store().apply(question(*core, *name, verb));
-    Result<Reply> reply = co_await std::move(releasing);
-    // Repeating it is harmless, and tells.
-    if (!reply && reply.error().code == Errc::outcome_unknown) {
-      auto again = core->store().apply(question(*core, *name, verb));
-      reply = co_await std::move(again);
-    }
-    if (!reply) co_return std::unexpected(std::move(reply.error()));
-    const auto& outcome = std::get<model::LockOutcome>(reply->outcome);
-    // Whoever only waited has left the line for a moment, and has released nothing.
-    const auto* released = std::get_if<model::Released>(&outcome);
-    if (released != nullptr && released->lease) {
-      co_return Release{false, std::move(scope), std::move(lock_id)};
-    }
+    auto releasing = release_by(core, *name, std::move(*owner));
+    const Result<bool> released = co_await std::move(releasing);
+    if (!released) co_return std::unexpected(released.error());
+    if (*released) co_return Release{false, std::move(scope), std::move(lock_id)};
   }
   auto looking = core->store().apply(question(*core, *name, model::Inspect{}));
   const Result<Reply> seen = co_await std::move(looking);

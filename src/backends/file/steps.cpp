@@ -37,14 +37,6 @@ Result<State> state_from(std::string_view bytes) {
     return model::decode(bytes);
 }
 
-bool only_looks(const model::Command& command) {
-  if (const auto* rate = std::get_if<model::RateCommand>(&command)) {
-    return rate->verb == model::RateCommand::Verb::peek;
-  }
-  const auto* lock = std::get_if<model::LockCommand>(&command);
-  return lock != nullptr && std::holds_alternative<model::Inspect>(lock->verb);
-}
-
 // One attempt to run all steps in one transaction. Answers LMDB's codes, as the calls it makes do.
 class Attempt {
  public:
@@ -102,7 +94,7 @@ class Attempt {
       return 0;
     }
     step.reply = act(*state);
-    return only_looks(step.request->command) ? 0 : save(key, name, *state, before);
+    return model::only_looks(step.request->command) ? 0 : save(key, name, *state, before);
   }
 
   int keep_fences() {

@@ -34,14 +34,6 @@ using store::Request;
 // What an unwanted grant may cost before it lapses by itself.
 constexpr Micros give_back_timeout = std::chrono::milliseconds(500);
 
-bool only_looks(const model::Command& command) {
-  if (const auto* rate = std::get_if<model::RateCommand>(&command)) {
-    return rate->verb == model::RateCommand::Verb::peek;
-  }
-  const auto* lock = std::get_if<model::LockCommand>(&command);
-  return lock != nullptr && std::holds_alternative<model::Inspect>(lock->verb);
-}
-
 class RedisStore final : public store::Store, public std::enable_shared_from_this<RedisStore> {
  public:
   RedisStore(Options options, std::shared_ptr<Runtime> runtime);
@@ -212,7 +204,7 @@ Task<Result<Reply>> RedisStore::send_and_hear(Request request) {
 
 Task<Result<Reply>> RedisStore::send(Request request) {
   // Releases too: what a caller does one after the other must arrive in that order.
-  if (replication_ && !only_looks(request.command)) return replication_->apply(std::move(request));
+  if (replication_ && !model::only_looks(request.command)) return replication_->apply(std::move(request));
   return server_->apply(std::move(request));
 }
 

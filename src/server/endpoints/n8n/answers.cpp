@@ -27,4 +27,12 @@ Response forbidden() {
                 {{"message", "your token does not cover this name"}});
 }
 
+void write_down(Services& services, const Who& who, const Happening& happening) {
+  if (services.n8n_core == services.shared_core()) {
+    services.journal.record(who, happening);
+  } else {
+    services.journal.note(who, text::to_word(happening.type), happening.name, happening.reason);
+  }
+}
+
 }  // namespace holdfast::server::n8n

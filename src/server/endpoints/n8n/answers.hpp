@@ -7,6 +7,7 @@
 #include "recipes/n8n.hpp"
 #include "recipes/n8n_json.hpp"
 #include "server/http/answer.hpp"
+#include "server/services.hpp"
 
 namespace holdfast::server::n8n {
 
@@ -15,5 +16,8 @@ namespace recipe = holdfast::n8n;
 // 423 held, 408 timed out, 409 LOGIC ERROR, everything else by its own status.
 Response refused(const Error& why);
 Response forbidden();
+
+// In the audit trail, and as an event where the locks are in the store that is observed.
+void write_down(Services& services, const Who& who, const Happening& happening);
 
 }  // namespace holdfast::server::n8n

@@ -67,11 +67,7 @@ void write_down(Services& services, const Who& who, std::string_view scope,
                 std::string_view execution) {
   const auto key = n8n::recipe::lock_key(scope);
   const auto reason = "cleaned up after execution " + std::string(execution);
-  if (services.n8n_core != services.shared_core()) {
-    services.journal.note(who, "forced", key, reason);
-    return;
-  }
-  services.journal.record(who, {.type = EventType::forced, .name = key, .reason = reason});
+  n8n::write_down(services, who, {.type = EventType::forced, .name = key, .reason = reason});
 }
 
 Task<Response> clean_later(Services& services, Who who, CleanUpRequest request) {

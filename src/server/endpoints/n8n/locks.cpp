@@ -93,13 +93,10 @@ void write_down(Services& services, const Who& who, const n8n::recipe::Release& 
   auto& metrics = services.metrics();
   const auto held = metrics.holds.released(key, *release.lock_id, services.core().runtime().now());
   if (held) metrics.hold_time.add(held->time);
-  if (services.n8n_core != services.shared_core()) {
-    services.journal.note(who, "released", key, "");
-    return;
-  }
-  services.journal.record(who, {.type = EventType::released,
-                                .name = key,
-                                .fence = held ? std::optional(held->fence) : std::nullopt});
+  n8n::write_down(services, who,
+                  {.type = EventType::released,
+                   .name = key,
+                   .fence = held ? std::optional(held->fence) : std::nullopt});
 }
 
 Task<Response> release_later(Services& services, Who who, ReleaseOrder order) {

@@ -83,8 +83,8 @@ struct Capabilities {
   // their way: each try needs a request of its own.
   bool spends_requests = false;
   Retry retry{};
-  // The dialect whose keys it writes, as users call it; empty: Holdfast's own. Where a dialect gives
-  // a name its key, nobody else needs to.
+  // The dialect whose keys it writes, as users call it; empty: Holdfast's own. Where a dialect
+  // gives a name its key, nobody else needs to.
   std::string_view dialect{};
 };
 

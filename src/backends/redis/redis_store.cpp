@@ -204,7 +204,8 @@ Task<Result<Reply>> RedisStore::send_and_hear(Request request) {
 
 Task<Result<Reply>> RedisStore::send(Request request) {
   // Releases too: what a caller does one after the other must arrive in that order.
-  if (replication_ && !model::only_looks(request.command)) return replication_->apply(std::move(request));
+  if (replication_ && !model::only_looks(request.command))
+    return replication_->apply(std::move(request));
   return server_->apply(std::move(request));
 }
 

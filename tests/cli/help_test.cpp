@@ -58,9 +58,7 @@ TEST(Suggest, finds_the_word_that_was_meant) {
 
 class EveryCommand : public testing::Test {
  protected:
-  static std::vector<const cli::Command*> shown() {
-    return cli::shown_commands();
-  }
+  static std::vector<const cli::Command*> shown() { return cli::shown_commands(); }
 };
 
 TEST_F(EveryCommand, has_all_its_texts) {

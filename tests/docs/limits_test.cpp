@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // docs/limits.md against the constants it talks about.
+#include "n8n/limits.hpp"
+
 #include <holdfast/n8n.hpp>
 #include <holdfast/options.hpp>
 
@@ -17,7 +19,6 @@
 #include "client/core.hpp"
 #include "docs/repository.hpp"
 #include "model/fence_guard.hpp"
-#include "n8n/limits.hpp"
 #include "model/rate_limit.hpp"
 #include "server/audit/audit_log.hpp"
 #include "server/auth/request_rate.hpp"

@@ -3,8 +3,6 @@
 // The primitives that call a server, against a real one on the same Redis as the others.
 #include "n8n/execution.hpp"
 
-#include <fmt/format.h>
-
 #include <chrono>
 
 namespace holdfast::test {
@@ -18,18 +16,24 @@ class ThroughServer : public Execution {
     Execution::SetUp();
     if (IsSkipped()) return;
     ASSERT_TRUE(server_.complains("listening", std::chrono::seconds(60))) << server_.err();
+    constexpr std::string_view host = "127.0.0.1:";
+    const auto& log = server_.err();
+    const auto at = log.find(host, log.find("listening"));
+    ASSERT_NE(at, std::string::npos) << log;
+    const auto end = log.find_first_not_of("0123456789", at + host.size());
+    url_ = "http://" + log.substr(at, end - at);
   }
 
   json::object call_server(std::string_view key, json::object input) const {
-    json::array workflows{n8n::make_primitive(
-        *n8n::find_primitive(key), {.server = fmt::format("http://127.0.0.1:{}", port_)})};
+    json::array workflows{n8n::make_primitive(*n8n::find_primitive(key), {.server = url_})};
     auto done = n8n::resolve(std::move(workflows), env_of(), "env.yml");
     return {{"workflow", done->at(0)}, {"items", {std::move(input)}}};
   }
 
-  std::uint16_t port_ = free_port();
-  Program server_{{HOLDFAST_BINARY, "serve", "--listen", fmt::format("127.0.0.1:{}", port_),
-                   "--store", redis_.url() + "?dialect=counter"}};
+  std::string url_;
+  // On a port that is free then, not one that was free before.
+  Program server_{{HOLDFAST_BINARY, "serve", "--listen", "127.0.0.1:0", "--store",
+                   redis_.url() + "?dialect=counter"}};
 };
 
 const json::object alice{{"scope", "s"},          {"ttl_seconds", 60},   {"execution_id", "7"},

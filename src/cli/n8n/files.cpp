@@ -2,6 +2,7 @@
 #include "cli/n8n/files.hpp"
 
 #include "cli/console.hpp"
+#include "text/files.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -11,17 +12,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
-#include <system_error>
 #include <utility>
 
 namespace holdfast::cli {
 namespace {
 
-std::unexpected<Error> refuse(Errc code, const std::string& path, std::string_view what,
-                              int error) {
-  return fail(code, fmt::format("{}: {}: {}", path, what, std::generic_category().message(error)));
-}
+using text::refuse_file;
 
 std::unexpected<Error> refuse_existing(const std::string& path) {
   return fail(Errc::bad_input, fmt::format("{} exists already; nothing was written", path));
@@ -41,13 +37,6 @@ class Descriptor {
   int fd_;
 };
 
-// A link stays one: what it leads to is replaced.
-std::string without_links(const std::string& path) {
-  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
-                                                         &std::free);
-  return real ? real.get() : path;
-}
-
 mode_t mode_for_new_files() {
   const auto mask = ::umask(0);
   ::umask(mask);
@@ -57,11 +46,7 @@ mode_t mode_for_new_files() {
 bool set_owner_and_mode(int fd, const std::string& path) {
   struct stat old{};
   if (::stat(path.c_str(), &old) != 0) return ::fchmod(fd, mode_for_new_files()) == 0;
-  struct stat fresh{};
-  if (::fstat(fd, &fresh) != 0) return false;
-  const bool is_ours = old.st_uid == fresh.st_uid && old.st_gid == fresh.st_gid;
-  return (is_ours || ::fchown(fd, old.st_uid, old.st_gid) == 0) &&
-         ::fchmod(fd, old.st_mode & 07777U) == 0;
+  return text::give_owner_and_mode(old, fd);
 }
 
 }  // namespace
@@ -70,7 +55,7 @@ Result<std::string> read_file(const std::string& path, const FileLimit& limit) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat about{};
   if (file.get() < 0 || ::fstat(file.get(), &about) != 0) {
-    return refuse(Errc::bad_input, path, "cannot be read", errno);
+    return refuse_file(Errc::bad_input, path, "cannot be read", errno);
   }
   if (!S_ISREG(about.st_mode)) {
     return fail(Errc::bad_input, fmt::format("{}: must be a regular file", path));
@@ -80,7 +65,7 @@ Result<std::string> read_file(const std::string& path, const FileLimit& limit) {
   while (true) {
     const auto read = ::read(file.get(), block, sizeof block);
     if (read < 0 && errno == EINTR) continue;
-    if (read < 0) return refuse(Errc::bad_input, path, "cannot be read", errno);
+    if (read < 0) return refuse_file(Errc::bad_input, path, "cannot be read", errno);
     if (read == 0) return text;
     text.append(block, static_cast<std::size_t>(read));
     if (text.size() > limit.bytes) {
@@ -101,18 +86,18 @@ Result<void> FileBatch::add(const std::string& path, std::string_view text, IfTh
   if (if_there == IfThere::refuse && ::access(path.c_str(), F_OK) == 0) {
     return refuse_existing(path);
   }
-  Entry entry{.path = without_links(path), .fresh = {}, .backup = {}, .if_there = if_there};
+  Entry entry{.path = text::without_links(path), .fresh = {}, .backup = {}, .if_there = if_there};
   auto fresh = entry.path + ".XXXXXX";
   const Descriptor file(::mkostemp(fresh.data(), O_CLOEXEC));
-  if (file.get() < 0) return refuse(Errc::bad_input, path, "cannot be written", errno);
+  if (file.get() < 0) return refuse_file(Errc::bad_input, path, "cannot be written", errno);
   entry.fresh = std::move(fresh);
   entries_.push_back(std::move(entry));
   const auto& added = entries_.back();
   if (const int error = write_all(file.get(), text); error != 0) {
-    return refuse(Errc::unavailable, path, "cannot be written", error);
+    return refuse_file(Errc::unavailable, path, "cannot be written", error);
   }
   if (!set_owner_and_mode(file.get(), added.path) || ::fsync(file.get()) != 0) {
-    return refuse(Errc::unavailable, path, "cannot be written", errno);
+    return refuse_file(Errc::unavailable, path, "cannot be written", errno);
   }
   return {};
 }
@@ -122,7 +107,7 @@ Result<void> FileBatch::put(Entry& entry) {
     // Unlike a rename, a link does not replace what somebody else has just put there.
     if (::link(entry.fresh.c_str(), entry.path.c_str()) != 0) {
       if (errno == EEXIST) return refuse_existing(entry.path);
-      return refuse(Errc::unavailable, entry.path, "cannot be written", errno);
+      return refuse_file(Errc::unavailable, entry.path, "cannot be written", errno);
     }
     ::unlink(std::exchange(entry.fresh, {}).c_str());
     return {};
@@ -130,7 +115,7 @@ Result<void> FileBatch::put(Entry& entry) {
   const auto backup = entry.fresh + ".old";
   if (::link(entry.path.c_str(), backup.c_str()) == 0) entry.backup = backup;
   if (::rename(entry.fresh.c_str(), entry.path.c_str()) != 0) {
-    return refuse(Errc::unavailable, entry.path, "cannot be written", errno);
+    return refuse_file(Errc::unavailable, entry.path, "cannot be written", errno);
   }
   entry.fresh.clear();
   return {};

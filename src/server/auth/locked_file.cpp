@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/auth/locked_file.hpp"
 
+#include "text/files.hpp"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -10,8 +12,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
-#include <system_error>
 #include <thread>
 
 namespace holdfast::server {
@@ -19,10 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-std::unexpected<Error> refuse(Errc code, const std::string& path, std::string_view what,
-                              int error) {
-  return fail(code, fmt::format("{}: {}: {}", path, what, std::generic_category().message(error)));
-}
+using text::refuse_file;
 
 bool lock_until(int fd, Clock::time_point deadline) {
   while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
@@ -41,12 +38,6 @@ bool is_current(int fd, const std::string& path) {
          open.st_dev == named.st_dev && open.st_ino == named.st_ino;
 }
 
-std::string without_links(const std::string& path) {
-  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
-                                                         &std::free);
-  return real ? real.get() : path;
-}
-
 bool write_all(int fd, std::string_view text) {
   while (!text.empty()) {
     const auto written = ::write(fd, text.data(), text.size());
@@ -57,14 +48,9 @@ bool write_all(int fd, std::string_view text) {
   return true;
 }
 
-// Root changes the file of the server's user, who must still be able to read it.
 bool copy_owner_and_mode(int from, int to) {
   struct stat file{};
-  struct stat fresh{};
-  if (::fstat(from, &file) != 0 || ::fstat(to, &fresh) != 0) return false;
-  const bool is_ours = file.st_uid == fresh.st_uid && file.st_gid == fresh.st_gid;
-  return (is_ours || ::fchown(to, file.st_uid, file.st_gid) == 0) &&
-         ::fchmod(to, file.st_mode & 07777U) == 0;
+  return ::fstat(from, &file) == 0 && text::give_owner_and_mode(file, to);
 }
 
 // The new name survives a power failure only with its folder.
@@ -85,10 +71,11 @@ Result<LockedFile> LockedFile::open(const std::string& path, IfMissing if_missin
   const int make = if_missing == IfMissing::make ? O_CREAT : 0;
   while (true) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | make, 0600);
-    if (fd < 0) return refuse(Errc::bad_input, path, "cannot be opened", errno);
-    LockedFile file(without_links(path), fd);
+    if (fd < 0) return refuse_file(Errc::bad_input, path, "cannot be opened", errno);
+    LockedFile file(text::without_links(path), fd);
     if (!lock_until(fd, deadline)) {
-      if (errno != EWOULDBLOCK) return refuse(Errc::unavailable, path, "cannot be locked", errno);
+      if (errno != EWOULDBLOCK)
+        return refuse_file(Errc::unavailable, path, "cannot be locked", errno);
       return fail(Errc::unavailable, fmt::format("{}: another process is changing it", path));
     }
     if (is_current(fd, path)) return file;
@@ -102,14 +89,14 @@ LockedFile::~LockedFile() {
 Result<void> LockedFile::replace(std::string_view text) const {
   auto fresh = path_ + ".XXXXXX";
   const int fd = ::mkostemp(fresh.data(), O_CLOEXEC);
-  if (fd < 0) return refuse(Errc::unavailable, path_, "cannot be written beside it", errno);
+  if (fd < 0) return refuse_file(Errc::unavailable, path_, "cannot be written beside it", errno);
   const bool is_written = write_all(fd, text) && copy_owner_and_mode(fd_, fd) && ::fsync(fd) == 0;
   int error = is_written ? 0 : errno;
   ::close(fd);
   if (is_written && ::rename(fresh.c_str(), path_.c_str()) != 0) error = errno;
   if (error != 0) {
     ::unlink(fresh.c_str());
-    return refuse(Errc::unavailable, path_, "cannot be written", error);
+    return refuse_file(Errc::unavailable, path_, "cannot be written", error);
   }
   sync_folder_of(path_);
   return {};

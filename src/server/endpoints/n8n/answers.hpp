@@ -13,6 +13,9 @@ namespace holdfast::server::n8n {
 
 namespace recipe = holdfast::n8n;
 
+// Longer than any limit of a text, so that the recipe names the one that was broken.
+inline constexpr std::size_t max_text_bytes = 4096;
+
 // 423 held, 408 timed out, 409 LOGIC ERROR, everything else by its own status.
 Response refused(const Error& why);
 Response forbidden();

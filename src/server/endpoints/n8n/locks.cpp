@@ -11,10 +11,9 @@
 namespace holdfast::server {
 namespace {
 
+using n8n::max_text_bytes;
 using n8n::recipe::LockRequest;
 
-// Longer than any limit, so that the recipe names the one that was broken.
-constexpr std::size_t max_text_bytes = 4096;
 constexpr std::uint64_t max_seconds = n8n::recipe::default_seconds;
 
 void set(std::string& field, std::optional<std::string_view> value) {

@@ -14,8 +14,6 @@ namespace {
 
 using n8n::recipe::RateRequest;
 
-constexpr std::size_t max_text_bytes = 4096;
-
 struct Order {
   RateRequest request;
   model::RateCommand command;
@@ -24,7 +22,7 @@ struct Order {
 Result<Order> parse(const boost::json::object& body) {
   Fields fields(body);
   RateRequest request;
-  if (const auto scope = fields.text("scope", max_text_bytes)) request.scope = *scope;
+  if (const auto scope = fields.text("scope", n8n::max_text_bytes)) request.scope = *scope;
   const auto limit = fields.number("limit", 1, max_rate_limit);
   constexpr auto longest = std::chrono::duration_cast<std::chrono::seconds>(max_rate_window);
   const auto window = fields.number("windowSeconds", 1, longest.count());

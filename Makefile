@@ -10,7 +10,7 @@ SECONDS ?= 600
 sources = $(shell find include src tests examples bench fuzz cmake -name '*.[ch]pp' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run tour test simulate simulate-quorum simulate-long simulate-compilers chaos-redis model bench bench-redis bench-cli bench-http bench-redlock bench-n8n fuzz asan tsan clang tidy format format-check install clean
+.PHONY: help run tour payments test simulate simulate-quorum simulate-long simulate-compilers chaos-redis model bench bench-redis bench-cli bench-http bench-redlock bench-n8n bench-recipes fuzz asan tsan clang tidy format format-check install clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -29,10 +29,16 @@ tour: ## Build the release and take the guided tour: several processes, one lock
 	@$(call build,release,tour)
 	build/release/examples/tour
 
+payments: ## Pay behind four layers of protection; WITHOUT=fence (idempotency, lock, constraint) shows what it is for
+	@tools/install_packages build test bench
+	@$(call build,release,payments)
+	build/release/examples/payments $(addprefix --without ,$(WITHOUT))
+
 test: ## Build with assertions and run every test
 	@tools/install_packages build test model
 	@$(call build,dev)
-	ctest --preset dev --parallel $(JOBS)
+	@# Tests wait more than they compute.
+	ctest --preset dev --parallel $$(($(JOBS) + 1))
 
 simulate: ## Replay a bad day: SEED=n, or many: SEED=n SEEDS=m
 	@tools/install_packages build test bench
@@ -102,6 +108,11 @@ bench-n8n: ## Build the release and run the benchmarks of rate limits and of loc
 	@tools/install_packages build test bench
 	@$(call build,release,benchmarks)
 	bench/run build/release/bench n8n
+
+bench-recipes: ## Build the release and run the benchmarks of idempotency and of the guard
+	@tools/install_packages build test bench bench_http
+	@$(call build,release,benchmarks)
+	bench/run build/release/bench recipes guard
 
 asan: ## Run every test under the address and undefined-behaviour sanitizers
 	@tools/install_packages build test model

@@ -4,20 +4,19 @@
 // clients cost, and how it starts.
 #include "support/bars.hpp"
 #include "support/http_client.hpp"
+#include "support/peers.hpp"
+#include "support/redis_server.hpp"
 #include "support/started.hpp"
 #include "support/temp_folder.hpp"
 
 #include <fmt/format.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <regex>
 #include <thread>
@@ -26,7 +25,7 @@ namespace holdfast::bench {
 namespace {
 
 using std::chrono::milliseconds;
-using std::chrono::steady_clock;
+using test::free_port;
 using test::HttpConnection;
 
 constexpr int repeats = 5;
@@ -72,36 +71,6 @@ http {{
   }}
 }}
 )";
-
-int free_port() {
-  const int fd = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  bind(fd, reinterpret_cast<sockaddr*>(&address), sizeof(address));
-  socklen_t size = sizeof(address);
-  getsockname(fd, reinterpret_cast<sockaddr*>(&address), &size);
-  close(fd);
-  return ntohs(address.sin_port);
-}
-
-std::string write_file(const TempFolder& folder, std::string_view name, std::string_view text) {
-  auto path = fmt::format("{}/{}", folder.path(), name);
-  std::ofstream(path) << text;
-  return path;
-}
-
-// Returns how long it took until somebody listened.
-milliseconds wait_for(const std::string& address) {
-  const auto began = steady_clock::now();
-  while (steady_clock::now() - began < std::chrono::seconds(10)) {
-    if (HttpConnection(address).is_connected()) {
-      return std::chrono::duration_cast<milliseconds>(steady_clock::now() - began);
-    }
-    std::this_thread::sleep_for(std::chrono::microseconds(500));
-  }
-  give_up("nobody listens on " + address);
-}
 
 struct Measured {
   double requests_per_s = 0;

@@ -66,4 +66,7 @@ holdfast_fuzz(acquire_json
   src/server/http/fields.cpp src/server/http/call.cpp)
 holdfast_fuzz(store_url src/text/url.cpp src/text/quorum_url.cpp)
 holdfast_fuzz(duration src/text/duration.cpp)
+holdfast_fuzz(canonical_json
+  src/text/canonical_json.cpp src/text/js_number.cpp src/text/utf16.cpp src/model/utf8.cpp)
 holdfast_fuzz(rate_state src/model/rate_codec.cpp src/model/rate_limit.cpp)
+holdfast_fuzz(run_state src/model/idempotency_codec.cpp src/model/idempotency.cpp)

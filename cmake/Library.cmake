@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # holdfast            the library users link: everything in src/ but the server, the command line and what only
-#                     that needs (n8n: the generation of workflows)
+#                     that needs (n8n: the generation of workflows, guard: the reverse proxy)
 # holdfast_internal   the library with its private headers, for tests and benchmarks only
 
 file(GLOB_RECURSE holdfast_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.cpp")
-list(FILTER holdfast_sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/src/(cli|n8n|server)/")
+list(FILTER holdfast_sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/src/(cli|guard|n8n|server)/")
 
 add_library(holdfast ${holdfast_sources})
 add_library(holdfast::holdfast ALIAS holdfast)

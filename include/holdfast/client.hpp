@@ -2,6 +2,7 @@
 #pragma once
 
 #include <holdfast/error.hpp>
+#include <holdfast/idempotency.hpp>
 #include <holdfast/lease.hpp>
 #include <holdfast/locks.hpp>
 #include <holdfast/options.hpp>
@@ -24,6 +25,14 @@ namespace holdfast {
 namespace client {
 class Core;
 }
+class Tracer;          // holdfast/tracing.hpp
+struct ClientMetrics;  // holdfast/metrics.hpp
+
+// What release_all did. A lease that had ended by itself is in neither number.
+struct ReleasedAll {
+  std::size_t released = 0;
+  std::size_t failed = 0;  // the store did not take it back: it ends with its ttl
+};
 
 // A connection to a store. Cheap to copy (copies share the connection), usable from any thread.
 // Leases keep what they need of it alive. After fork() the child must open its own: a client that
@@ -65,6 +74,28 @@ class Client {
                  std::stop_token stop = {},
                  std::source_location where = std::source_location::current()) const;
 
+  // Runs `work(run)` unless it has run before under this key, on any machine. The work returns an
+  // Answer, its body as text, nothing, or a Result of one of these. What it returns is kept and
+  // replayed; an error or an exception is a failure, and outcome_unknown means that it may have
+  // happened. Errors: those of the work; lost (somebody took over meanwhile: the answer of this run
+  // was not kept); bad_input, unsupported, unavailable, outcome_unknown, cancelled. Before the work
+  // began they mean that it did not run.
+  template <typename Work>
+  Result<Once> idempotent(std::string_view key, IdempotencyOptions options, Work&& work,
+                          std::stop_token stop = {}) const {
+    auto begun = begin_run(key, options, std::move(stop));
+    if (!begun) return std::unexpected(std::move(begun.error()));
+    return detail::run_once(std::move(*begun), std::forward<Work>(work));
+  }
+  // The same by hand.
+  Result<Begun> begin_run(std::string_view key, IdempotencyOptions options = {},
+                          std::stop_token stop = {}) const;
+  // What is known of a key, without beginning anything; nothing if nothing is.
+  Result<std::optional<Once>> look_at_run(std::string_view key) const;
+  // Forgets it, so that it may happen again. Whoever runs it now learns that it lost its run. False
+  // if there was nothing.
+  Result<bool> forget_run(std::string_view key) const;
+
   // Takes over a lease whose owner is known, in order to release or extend it from another process
   // than the one that acquired it. Covers everything that owner holds of the name. Not renewed.
   // Errors: not_held, not_owner, bad_input, unavailable.
@@ -75,6 +106,18 @@ class Client {
   // Returns how many leases ended. The reason is for the log. Errors: not_held, bad_input,
   // unavailable.
   Result<std::uint32_t> force_release(std::string_view name, std::string_view reason) const;
+
+  // For an orderly shutdown: gives back every lease that this client and its copies hold, all at
+  // once, and goes on where one fails. Holders learn by lease.lost() before anybody else is granted
+  // their lock. Whoever waits goes on waiting, and later acquires work as ever. Errors: unavailable
+  // after fork(), unsupported inside a Holdfast callback.
+  Result<ReleasedAll> release_all() const;
+
+  // Tells the tracer of every acquire, hold, run and check of this client and its copies that
+  // begins from now on; null tells nobody. Costs next to nothing while there is none.
+  void trace(std::shared_ptr<Tracer> tracer) const;
+  // What this client and its copies have done so far.
+  ClientMetrics metrics() const;
 
   // The lock as the store sees it. A lock that nobody holds or waits for has no holders or waiters.
   Result<LockView> inspect(std::string_view name) const;

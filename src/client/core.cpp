@@ -24,6 +24,24 @@ std::string source_of(const std::source_location& where) {
                      where.line());
 }
 
+// After fork() the child has copies of what the parent began. They end in the parent, and a mutex
+// of the tracer may be locked for ever in the child.
+class InThisProcess final : public Tracer {
+ public:
+  explicit InThisProcess(std::shared_ptr<Tracer> tracer) : tracer_(std::move(tracer)) {}
+
+  std::uint64_t start(std::string_view operation, TraceAttributes attributes) override {
+    return tracer_->start(operation, attributes);
+  }
+  void end(std::uint64_t span, TraceAttributes attributes) override {
+    if (generation_ == runtime::fork_generation()) tracer_->end(span, attributes);
+  }
+
+ private:
+  const std::shared_ptr<Tracer> tracer_;
+  const std::uint32_t generation_ = runtime::fork_generation();
+};
+
 }  // namespace
 
 Core::Core(std::shared_ptr<store::Store> store, std::shared_ptr<runtime::Runtime> runtime,
@@ -71,6 +89,30 @@ model::MetadataPtr Core::metadata(std::string_view note, std::string_view value,
   if (known != known_places_.end()) return known->second;
   if (known_places_.size() >= max_known_places) known_places_.clear();
   return known_places_[place] = describe();
+}
+
+ClientMetrics Core::metrics() const {
+  ClientMetrics metrics;
+  if (!is_ours()) return metrics;  // a mutex of the parent's threads may be locked for ever here
+  holdings_.count(metrics);
+  counters_.count(metrics);
+  metrics.lost = lost.load(std::memory_order_relaxed);
+  metrics.unreleased = unreleased.load(std::memory_order_relaxed);
+  return metrics;
+}
+
+void Core::trace_to(std::shared_ptr<Tracer> tracer) {
+  if (!is_ours()) return;
+  if (tracer) tracer = std::make_shared<InThisProcess>(std::move(tracer));
+  std::unique_lock lock(mutex_);
+  is_traced_.store(tracer != nullptr, std::memory_order_relaxed);
+  tracer_.swap(tracer);
+  lock.unlock();  // before the one that was there goes away
+}
+
+std::shared_ptr<Tracer> Core::tracer() {
+  const std::lock_guard lock(mutex_);
+  return tracer_;
 }
 
 void Core::watch(std::weak_ptr<HeldLease> lease) {

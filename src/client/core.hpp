@@ -3,11 +3,15 @@
 
 #include <holdfast/options.hpp>
 
+#include "client/counters.hpp"
+#include "client/holdings.hpp"
 #include "client/lines.hpp"
+#include "client/span.hpp"
 #include "runtime/runtime.hpp"
 #include "store/store.hpp"
 
 #include <atomic>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -53,6 +57,18 @@ class Core {
   void confirm_leases();
 
   Lines& lines() { return lines_; }
+  Holdings& holdings() { return holdings_; }
+  Counters& counters() { return counters_; }
+  ClientMetrics metrics() const;
+
+  // Null: to nobody.
+  void trace_to(std::shared_ptr<Tracer> tracer);
+  bool is_traced() const { return is_traced_.load(std::memory_order_relaxed); }
+  // An empty span while nobody listens. Hold no lock of yours.
+  Span span(std::string_view operation, std::initializer_list<TraceAttribute> attributes) {
+    if (!is_traced()) return {};
+    return Span(tracer(), operation, TraceAttributes(attributes.begin(), attributes.size()));
+  }
 
   // Locks that could not be given back in time; each was logged.
   std::atomic<std::uint64_t> unreleased{0};
@@ -65,8 +81,14 @@ class Core {
   const std::shared_ptr<const ProcessInfo> process_;
   const std::uint32_t generation_;
   Lines lines_;
+  Holdings holdings_;
+  Counters counters_;
+  std::atomic<bool> is_traced_{false};
+
+  std::shared_ptr<Tracer> tracer();
 
   std::mutex mutex_;
+  std::shared_ptr<Tracer> tracer_;  // guarded by mutex_
   // By file and line: most programs lock at a handful of places. Guarded by mutex_.
   std::map<std::pair<const char*, std::uint_least32_t>, model::MetadataPtr> known_places_;
   // Only on stores that may change. Those that ended are dropped now and then. Guarded by mutex_.

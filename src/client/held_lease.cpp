@@ -17,8 +17,12 @@ using store::Reply;
 using store::Request;
 
 std::shared_ptr<HeldLease> HeldLease::start(std::shared_ptr<Core> core, Identity identity,
-                                            Terms terms, const Won& won) {
+                                            Terms terms, const Won& won,
+                                            std::optional<LocalTime> began) {
   auto lease = std::make_shared<HeldLease>(std::move(core), std::move(identity), terms, won);
+  std::optional<Micros> waited;
+  if (began) waited = std::chrono::floor<Micros>(lease->since_ - *began);
+  lease->core_->holdings().join(*lease, waited);
   lease->core_->watch(lease);
   const std::lock_guard lock(lease->mutex_);
   lease->arm();
@@ -28,11 +32,24 @@ std::shared_ptr<HeldLease> HeldLease::start(std::shared_ptr<Core> core, Identity
 HeldLease::HeldLease(std::shared_ptr<Core> core, Identity identity, Terms terms, const Won& won)
     : core_(std::move(core)),
       identity_(std::move(identity)),
+      since_(core_->runtime().now()),
+      traced_(core_->span(
+          "lock.hold", {{"lock.name", identity_.name.str()}, {"lock.fence", traced(won.fence)}})),
       ear_(won.ear),
       fence_(won.fence),
       newest_fence_(won.fence),
       exclusive_(identity_.permits == all_permits),
-      plan_(terms, core_->runtime().now(), won.valid_until, won.claim) {}
+      plan_(terms, since_, won.valid_until, won.claim) {}
+
+HeldLease::~HeldLease() {
+  // Not in a forked child: the mutexes of the parent's threads may be locked for ever there.
+  if (state_ == State::held && core_->is_ours()) leave(now(), "detached");
+}
+
+void HeldLease::leave(LocalTime at, std::string_view how) {
+  core_->holdings().leave(*this, std::chrono::floor<Micros>(at - since_));
+  traced_.end({{"lock.ended", how}});
+}
 
 Fence HeldLease::fence() const {
   const std::lock_guard lock(mutex_);
@@ -43,6 +60,11 @@ Micros HeldLease::remaining() const {
   const std::lock_guard lock(mutex_);
   if (state_ != State::held) return Micros::zero();
   return std::max(Micros::zero(), std::chrono::floor<Micros>(plan_.valid_until() - now()));
+}
+
+bool HeldLease::is_held_at(LocalTime at) const {
+  const std::lock_guard lock(mutex_);
+  return state_ == State::held && plan_.valid_until() - at >= Micros(1);
 }
 
 std::stop_token HeldLease::lost() {
@@ -179,7 +201,7 @@ void HeldLease::lose(Error error) {
   std::unique_lock lock(mutex_);
   if (state_ != State::held) return;
   state_ = State::lost;
-  loss_ = error;
+  if (!loss_) loss_ = error;
   if (timer_ != runtime::TimerId::none) core_->runtime().cancel(timer_);
   timer_ = runtime::TimerId::none;
   auto callback = std::exchange(on_lost_, nullptr);
@@ -189,22 +211,25 @@ void HeldLease::lose(Error error) {
   ear.reset();
   core_->lost.fetch_add(1, std::memory_order_relaxed);
   signal.request_stop();
+  leave(now(), "lost");
   if (!callback) return;
   if (core_->runtime().on_own_thread()) return callback(error);
   core_->runtime().post([callback = std::move(callback), error] { callback(error); });
 }
 
-bool HeldLease::end() {
+bool HeldLease::end(LocalTime at, std::string_view how) {
   // Both go away after the lock: they may call back.
   std::shared_ptr<store::Listening> ear;
   std::function<void(const Error&)> callback;
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (state_ == State::ended) return false;
-  state_ = State::ended;
+  const bool was_held = std::exchange(state_, State::ended) == State::held;
   ear.swap(ear_);
   callback.swap(on_lost_);
   if (timer_ != runtime::TimerId::none) core_->runtime().cancel(timer_);
   timer_ = runtime::TimerId::none;
+  lock.unlock();
+  if (was_held) leave(at, how);
   return true;
 }
 
@@ -221,17 +246,18 @@ void HeldLease::detach() {
     const std::lock_guard lock(mutex_);
     ear = ear_;
   }
-  if (!end() || !ear) return;
+  if (!end(now(), "detached") || !ear) return;
   // The message of the hand-over may still come; unheard, it would give the lock back.
   const std::lock_guard lock(mutex_);
   core_->runtime().schedule(plan_.valid_until(), [ear = std::move(ear)] {});
 }
 
 void HeldLease::abandon() {
-  if (!core_->is_ours() || !end()) return;
+  const LocalTime at = now();
+  if (!core_->is_ours() || !end(at, "released")) return;
   std::unique_lock lock(mutex_);
   // After an extension to less there is more to give back than the ttl.
-  const Micros left = std::chrono::ceil<Micros>(plan_.valid_until() - now());
+  const Micros left = std::chrono::ceil<Micros>(plan_.valid_until() - at);
   const Micros at_most = std::max(plan_.ttl(), left + 2 * drift_allowance(left));
   lock.unlock();
   model::Release what{identity_.owner, identity_.request};

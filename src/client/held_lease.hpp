@@ -16,7 +16,7 @@
 
 namespace holdfast::client {
 
-class HeldLease : public std::enable_shared_from_this<HeldLease> {
+class HeldLease : public std::enable_shared_from_this<HeldLease>, public HeldPlace {
  public:
   // Which hold in the store this is; RequestId::any for all that the owner has.
   struct Identity {
@@ -28,8 +28,10 @@ class HeldLease : public std::enable_shared_from_this<HeldLease> {
     model::MetadataPtr metadata;
   };
 
+  // `began`: when the acquire did, of a lease that was acquired.
   static std::shared_ptr<HeldLease> start(std::shared_ptr<Core> core, Identity identity,
-                                          Terms terms, const Won& won);
+                                          Terms terms, const Won& won,
+                                          std::optional<LocalTime> began = std::nullopt);
 
   const Identity& identity() const { return identity_; }
   Core& core() const { return *core_; }
@@ -41,6 +43,8 @@ class HeldLease : public std::enable_shared_from_this<HeldLease> {
   Task<Result<Released>> release();
   Task<Result<void>> extend(Micros ttl);
   Task<Result<void>> convert(std::uint32_t permits, Micros wait, std::stop_token stop);
+  // Releases it under its holder, who is told first, as of a loss.
+  Task<Result<Released>> take_away();
   // Asks the store whether it still knows this lease; if not, it is lost.
   void confirm();
   // Ends the handle without a word to the store.
@@ -51,6 +55,9 @@ class HeldLease : public std::enable_shared_from_this<HeldLease> {
   void abandon();
 
   HeldLease(std::shared_ptr<Core> core, Identity identity, Terms terms, const Won& won);
+  HeldLease(const HeldLease&) = delete;
+  HeldLease& operator=(const HeldLease&) = delete;
+  ~HeldLease();
 
  private:
   enum class State : std::uint8_t { held, lost, ended };
@@ -59,9 +66,12 @@ class HeldLease : public std::enable_shared_from_this<HeldLease> {
   store::Request ask(model::LockCommand command, LocalTime deadline) const;
   void arm();  // with mutex_ held
   void tick();
-  bool end();  // true if it had not ended before
+  // True if it had not ended before. `how` is for the tracer.
+  bool end(LocalTime at, std::string_view how);
+  void leave(LocalTime at, std::string_view how);  // once, when it is held no more
   void lose(Error error);
   Error why_not_held() const;  // with mutex_ held
+  bool is_held_at(LocalTime at) const;
   // With mutex_ held.
   bool is_the_same_lease(Fence sent_with, Fence fence) const;
   bool must_be_undone(Fence fence);  // then converting_ is set
@@ -73,6 +83,8 @@ class HeldLease : public std::enable_shared_from_this<HeldLease> {
 
   const std::shared_ptr<Core> core_;
   const Identity identity_;
+  const LocalTime since_;
+  Span traced_;  // from the start until it is held no more
 
   mutable std::mutex mutex_;
   // All below is guarded by mutex_.

@@ -30,16 +30,18 @@ Released released_as(const model::LockOutcome& outcome, bool may_have_worked_bef
 
 Task<Result<Released>> HeldLease::release() {
   const auto self = shared_from_this();
+  const LocalTime began = now();
   // What had ended before was not released by us, whatever became of an unanswered attempt.
-  const bool had_it = remaining() > Micros::zero();
-  if (!end()) {
+  const bool had_it = is_held_at(began);
+  if (!end(began, "released")) {
     co_return fail(Errc::not_held, fmt::format("'{}' was released before", identity_.name.str()));
   }
-  const LocalTime give_up_at = now() + release_timeout;
+  const LocalTime give_up_at = began + release_timeout;
   bool may_have_worked = false;
   for (unsigned failures = 0;; ++failures) {
+    const LocalTime at = failures == 0 ? began : now();
     model::LockCommand command{identity_.spec, model::Release{identity_.owner, identity_.request}};
-    const LocalTime deadline = std::min<LocalTime>(now() + command_timeout, give_up_at);
+    const LocalTime deadline = std::min<LocalTime>(at + command_timeout, give_up_at);
     auto releasing = core_->store().apply(ask(std::move(command), deadline));
     const Result<Reply> reply = co_await std::move(releasing);
     if (reply) {
@@ -57,6 +59,25 @@ Task<Result<Released>> HeldLease::release() {
     runtime::Event nobody(core_->shared_runtime());
     co_await nobody.wait_until(now() + delay);
   }
+}
+
+Task<Result<Released>> HeldLease::take_away() {
+  std::unique_lock lock(mutex_);
+  if (state_ != State::held || loss_) {
+    lock.unlock();
+    return release();
+  }
+  Error loss{Errc::lost, fmt::format("'{}' was given back by release_all", identity_.name.str())};
+  loss_ = loss;
+  auto signal = lost_;
+  auto callback = std::exchange(on_lost_, nullptr);
+  lock.unlock();
+  signal.request_stop();
+  if (callback) {
+    core_->runtime().post(
+        [callback = std::move(callback), loss = std::move(loss)] { callback(loss); });
+  }
+  return release();
 }
 
 Error HeldLease::why_not_held() const {

@@ -6,12 +6,36 @@
 #include "client/options_check.hpp"
 #include "client/pending.hpp"
 #include "runtime/spawn.hpp"
+#include "text/words.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 namespace holdfast::client {
+
+namespace {
+
+Span trace_acquire(Core& core, const Wanted& wanted) {
+  if (!core.is_traced()) return {};
+  const auto ms = [](Micros time) -> std::int64_t {
+    return std::chrono::floor<std::chrono::milliseconds>(time).count();
+  };
+  return core.span("lock.acquire", {{"lock.name", wanted.name.str()},
+                                    {"lock.kind", text::to_word(wanted.spec.kind)},
+                                    {"lock.ttl_ms", ms(wanted.ttl)},
+                                    {"lock.wait_ms", ms(wanted.wait)}});
+}
+
+void tell_outcome(Span& span, const Result<Won>& won) {
+  if (won) {
+    span.end({{"lock.acquired", true}, {"lock.fence", traced(won->fence)}});
+  } else {
+    span.end({{"lock.acquired", false}, {"lock.error", to_string(won.error().code)}});
+  }
+}
+
+}  // namespace
 
 LockHandle::LockHandle(std::shared_ptr<Core> core, std::string_view name, model::LockSpec spec,
                        std::uint32_t permits)
@@ -69,11 +93,17 @@ Task<Result<Lease>> LockHandle::run(std::shared_ptr<Core> core, Prepared prepare
                                .permits = prepared.wanted.permits,
                                .metadata = prepared.wanted.metadata};
   const Terms terms = prepared.terms;
+  const auto began = core->runtime().now();
+  Span span = trace_acquire(*core, prepared.wanted);
   auto asking = client::acquire(core, std::move(prepared.wanted), std::move(stop));
   Result<Won> won = co_await std::move(asking);
-  if (!won) co_return std::unexpected(std::move(won.error()));
+  tell_outcome(span, won);
+  if (!won) {
+    core->counters().not_granted(won.error().code);
+    co_return std::unexpected(std::move(won.error()));
+  }
   identity.request = won->request;
-  co_return Lease(HeldLease::start(std::move(core), std::move(identity), terms, *won));
+  co_return Lease(HeldLease::start(std::move(core), std::move(identity), terms, *won, began));
 }
 
 Result<Lease> LockHandle::acquire(const AcquireOptions& options, std::stop_token stop,

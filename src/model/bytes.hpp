@@ -62,9 +62,9 @@ class ByteReader {
     rest_.remove_prefix(sizeof value);
     return swap_if_big_endian(value);
   }
-  // A view into the bytes.
-  std::string_view text() {
-    const auto size = number<std::uint16_t>();
+  // Views into the bytes.
+  std::string_view text() { return bytes(number<std::uint16_t>()); }
+  std::string_view bytes(std::size_t size) {
     if (rest_.size() < size) return fail(std::string_view());
     const auto text = rest_.substr(0, size);
     rest_.remove_prefix(size);

@@ -20,6 +20,12 @@ std::unexpected<Error> unreadable(const char* problem) {
   return fail(Errc::unavailable, fmt::format("the stored fence guard {}", problem));
 }
 
+// Whoever has the newest fence writes many times, and a store would write with each of them only to
+// move the time.
+bool is_fresh(const GuardState& state, const GuardCommand& command, StoreTime now) {
+  return state.expires - now >= command.keep - command.keep / 8;
+}
+
 }  // namespace
 
 Result<void> admissible(const GuardCommand& command) {
@@ -35,6 +41,9 @@ GuardOutcome step(GuardState& state, const GuardCommand& command, StoreTime now)
   assert(admissible(command));
   if (forgettable(state, now)) state = {};
   if (command.fence < state.newest) return {.accepted = false, .newest = state.newest};
+  if (command.fence == state.newest && is_fresh(state, command, now)) {
+    return {.accepted = true, .newest = state.newest};
+  }
   state = {.newest = command.fence, .expires = now + command.keep};
   return {.accepted = true, .newest = state.newest};
 }

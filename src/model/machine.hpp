@@ -7,6 +7,7 @@
 #include "model/admission.hpp"
 #include "model/codec.hpp"
 #include "model/fence_guard.hpp"
+#include "model/idempotency.hpp"
 #include "model/rate_limit.hpp"
 #include "model/step.hpp"
 
@@ -15,11 +16,11 @@
 namespace holdfast::model {
 
 // In the order of the variants below. A name means something else to each of them.
-enum class Machine : std::uint8_t { lock = 1, fence_guard, rate_limit };
+enum class Machine : std::uint8_t { lock = 1, fence_guard, rate_limit, idempotency };
 
-using Command = std::variant<LockCommand, GuardCommand, RateCommand>;
-using State = std::variant<LockState, GuardState, RateState>;
-using Outcome = std::variant<LockOutcome, GuardOutcome, RateOutcome>;
+using Command = std::variant<LockCommand, GuardCommand, RateCommand, RunCommand>;
+using State = std::variant<LockState, GuardState, RateState, RunState>;
+using Outcome = std::variant<LockOutcome, GuardOutcome, RateOutcome, RunOutcome>;
 
 inline Machine machine_of(const Command& command) {
   return static_cast<Machine>(command.index() + 1);
@@ -29,6 +30,9 @@ inline Machine machine_of(const Command& command) {
 inline bool only_looks(const Command& command) {
   if (const auto* rate = std::get_if<RateCommand>(&command)) {
     return rate->verb == RateCommand::Verb::peek;
+  }
+  if (const auto* run = std::get_if<RunCommand>(&command)) {
+    return run->verb == RunCommand::Verb::look;
   }
   const auto* lock = std::get_if<LockCommand>(&command);
   return lock != nullptr && std::holds_alternative<Inspect>(lock->verb);

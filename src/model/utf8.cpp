@@ -60,4 +60,19 @@ CodePoint first_code_point(std::string_view text) noexcept {
   return {value, lead.bytes};
 }
 
+std::string mended(std::string_view text, std::size_t max_bytes) {
+  std::string out;
+  while (!text.empty()) {
+    const auto point = first_code_point(text);
+    const auto bytes = std::max<std::size_t>(point.bytes, 1);
+    if (out.size() + bytes > max_bytes) break;
+    if (point.bytes == 0)
+      out += '?';
+    else
+      out += text.substr(0, bytes);
+    text.remove_prefix(bytes);
+  }
+  return out;
+}
+
 }  // namespace holdfast::model

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace holdfast::model {
@@ -18,5 +19,8 @@ struct CodePoint {
 // The first code point of a text that is not empty. Strict: overlong forms, surrogates and
 // anything above U+10FFFF are malformed.
 CodePoint first_code_point(std::string_view text) noexcept;
+
+// At most so many bytes of it, cut between two characters; what is none becomes a question mark.
+std::string mended(std::string_view text, std::size_t max_bytes);
 
 }  // namespace holdfast::model

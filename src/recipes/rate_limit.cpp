@@ -42,10 +42,34 @@ Result<RateOutcome> understood(const RateQuestion& question, Result<store::Reply
   return std::unexpected(std::move(error));
 }
 
-Task<Result<RateOutcome>> understood_later(RateQuestion question,
+client::Span trace_check(client::Core& core, const RateQuestion& question) {
+  if (!core.is_traced() || question.command.verb != model::RateCommand::Verb::check) return {};
+  return core.span("rate_limit.check",
+                   {{"rate_limit.scope", question.scope},
+                    {"rate_limit.limit", std::int64_t{question.command.rule.limit}},
+                    {"rate_limit.cost", std::int64_t{question.command.cost}}});
+}
+
+// What the client counts and its tracer is told of an answer, which goes on unchanged.
+Result<RateOutcome> noted(client::Core& core, const RateQuestion& question, client::Span span,
+                          Result<RateOutcome> answer) {
+  if (!answer) {
+    span.end({{"rate_limit.error", to_string(answer.error().code)}});
+    return answer;
+  }
+  if (question.command.verb == model::RateCommand::Verb::check) {
+    (answer->allowed ? core.counters().rate_allowed : core.counters().rate_denied).add();
+  }
+  span.end({{"rate_limit.allowed", answer->allowed},
+            {"rate_limit.remaining", std::int64_t{answer->remaining}}});
+  return answer;
+}
+
+Task<Result<RateOutcome>> understood_later(std::shared_ptr<client::Core> core,
+                                           RateQuestion question, client::Span span,
                                            Task<Result<store::Reply>> asking) {
   Result<store::Reply> reply = co_await std::move(asking);
-  co_return understood(question, std::move(reply));
+  co_return noted(*core, question, std::move(span), understood(question, std::move(reply)));
 }
 
 Error cancelled(const RateQuestion& question) {
@@ -76,11 +100,13 @@ Task<Result<RateOutcome>> ask(std::shared_ptr<client::Core> core, RateQuestion q
                          .command = question.command,
                          .deadline = core->runtime().now() + client::command_timeout,
                          .stop = std::move(stop)};
+  auto span = trace_check(*core, question);
   auto asking = core->store().apply(std::move(request));
   if (asking.is_ready()) {
-    return Task<Result<RateOutcome>>(understood(question, asking.take_ready()));
+    return Task<Result<RateOutcome>>(
+        noted(*core, question, std::move(span), understood(question, asking.take_ready())));
   }
-  return understood_later(std::move(question), std::move(asking));
+  return understood_later(std::move(core), std::move(question), std::move(span), std::move(asking));
 }
 
 std::string explain_denied(const RateQuestion& question, const RateOutcome& outcome) {

@@ -48,7 +48,7 @@ Response App::preflight(const Request& request) const {
   return {.status = 204,
           .headers = {{"Access-Control-Allow-Methods", "GET, POST, DELETE"},
                       {"Access-Control-Allow-Headers",
-                       "Authorization, Content-Type, Idempotency-Key, Last-Event-ID"},
+                       "Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer"},
                       {"Access-Control-Max-Age", "600"}}};
 }
 
@@ -94,6 +94,10 @@ void App::deny(const Request& request, const Problem& problem) {
 void App::allow_origin(const Begun& begun, Response& response) const {
   if (begun.origin.empty()) return;
   response.headers.emplace_back("Access-Control-Allow-Origin", begun.origin);
+  // A page sees no others but the plainest.
+  response.headers.emplace_back("Access-Control-Expose-Headers",
+                                "Holdfast-Fence, Idempotency-Replayed, RateLimit-Limit, "
+                                "RateLimit-Remaining, RateLimit-Reset, Retry-After, X-Request-Id");
   response.headers.emplace_back("Vary", "Origin");
 }
 

@@ -157,6 +157,15 @@ Value::Reader n8n(N8nOptions& out) {
   });
 }
 
+Value::Reader idempotency(OnceOptions& out) {
+  using enum OnceOptions::TakeOver;
+  return map({
+      {"ttl", duration(out.ttl, min_answer_ttl, max_answer_ttl)},
+      {"guard", duration(out.guard, min_guard, max_guard)},
+      {"take_over", choice(out.take_over, {{"refuse", refuse}, {"run", run}})},
+  });
+}
+
 Value::Reader tls(TlsOptions& out) {
   using enum ClientCertificates;
   return map({
@@ -204,6 +213,7 @@ Value::Reader section(ServerOptions& out) {
       {"audit", audit(out.audit)},
       {"patterns", patterns(out.patterns)},
       {"n8n", n8n(out.n8n)},
+      {"idempotency", idempotency(out.idempotency)},
       {"rate_limits",
        [&out](const Value& value) { return read_rate_limits(value, out.rate_limits); }},
       {"limits", limits(out.limits)},

@@ -96,6 +96,16 @@ Result<void> check_patterns(const PatternOptions& patterns) {
   return {};
 }
 
+Result<void> check_idempotency(const OnceOptions& once) {
+  if (once.ttl < min_answer_ttl || once.ttl > max_answer_ttl) {
+    return refuse("idempotency.ttl must be from 1s to 31d");
+  }
+  if (once.guard < min_guard || once.guard > max_guard) {
+    return refuse("idempotency.guard must be from 100ms to 24h");
+  }
+  return {};
+}
+
 Result<void> check_browsers(const ServerOptions& options) {
   for (const auto& host : options.allowed_hosts) {
     if (auto checked = check_host(host); !checked) {
@@ -117,6 +127,7 @@ Result<void> check(const ServerOptions& options) {
   if (auto checked = check_listen(options); !checked) return checked;
   if (auto checked = check_browsers(options); !checked) return checked;
   if (auto checked = check_patterns(options.patterns); !checked) return checked;
+  if (auto checked = check_idempotency(options.idempotency); !checked) return checked;
   return check_rate_limits(options.rate_limits);
 }
 

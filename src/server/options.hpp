@@ -6,6 +6,7 @@
 
 #include <holdfast/options.hpp>
 #include <holdfast/rates.hpp>
+#include <holdfast/runs.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -85,6 +86,20 @@ struct EndpointLimit {
 
 inline constexpr std::size_t max_endpoint_limits = 100;
 
+// The header Idempotency-Key of the patterns.
+struct OnceOptions {
+  // Of a run that began and was never heard of again.
+  enum class TakeOver : std::uint8_t { refuse, run };
+
+  Duration ttl = default_answer_ttl;  // how long an answer is replayed
+  Duration guard = default_guard;     // how long a run is known to be under way without a sign
+  TakeOver take_over = TakeOver::refuse;
+};
+
+// The body of …/complete: an answer of max_answer_bytes as JSON, whose texts grow when they are
+// quoted.
+inline constexpr std::size_t max_complete_body_bytes = std::size_t{640} * 1024;
+
 // n8n's primitives, /n8n/….
 struct N8nOptions {
   // Where their locks are; empty: in the server's own store, in n8n's keys where it shares keys.
@@ -110,6 +125,7 @@ struct ServerOptions {
   AuditOptions audit;
   PatternOptions patterns;
   N8nOptions n8n;
+  OnceOptions idempotency;
   std::vector<EndpointLimit> rate_limits;  // a request must pass all that match
   Limits limits;
 };

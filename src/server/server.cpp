@@ -24,11 +24,22 @@ namespace {
 
 // After the drain: how long connections that were told to end may take to notice.
 constexpr auto closing_time = std::chrono::seconds(2);
+// And operations that were: each lease is given back for up to two seconds where the store is away.
+constexpr auto last_releases = std::chrono::seconds(30);
+
+bool takes_an_answer(const http::Request& request) {
+  const auto path = request.path;
+  if (request.method != http::Method::post) return false;
+  return (path.starts_with("/v1/idempotency/") && path.ends_with("/complete")) ||
+         path == "/v1/store/apply";
+}
 
 http::ConnectionLimits connection_limits(const Limits& limits) {
   return {.reader = {.max_header_bytes = limits.max_header_bytes,
                      .max_headers = limits.max_headers,
-                     .max_body_bytes = limits.max_body_bytes},
+                     .max_body_bytes = limits.max_body_bytes,
+                     .max_long_body_bytes = max_complete_body_bytes,
+                     .takes_long_body = takes_an_answer},
           .max_pipelined = limits.max_pipelined,
           .max_output_bytes = limits.max_output_bytes,
           .header_timeout = limits.header_timeout,
@@ -88,6 +99,7 @@ struct Server::Parts {
   void on_every_worker(void (http::Worker::*what)());
   std::size_t count_connections() const;
   bool wait_until_empty(std::chrono::microseconds time) const;
+  void wait_for_operations(std::chrono::microseconds time) const;
   void close_listeners();
 
   Services services;
@@ -156,11 +168,18 @@ std::size_t Server::Parts::count_connections() const {
 
 bool Server::Parts::wait_until_empty(std::chrono::microseconds time) const {
   const auto until = std::chrono::steady_clock::now() + time;
-  while (count_connections() > 0) {
+  while (count_connections() > 0 || services.under_way > 0) {
     if (std::chrono::steady_clock::now() >= until) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
   return true;
+}
+
+void Server::Parts::wait_for_operations(std::chrono::microseconds time) const {
+  const auto until = std::chrono::steady_clock::now() + time;
+  while (services.under_way > 0 && std::chrono::steady_clock::now() < until) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
 }
 
 void Server::Parts::close_listeners() {
@@ -231,8 +250,10 @@ void Server::stop() {
   parts.close_listeners();
   parts.on_every_worker(&http::Worker::drain);
   if (!parts.wait_until_empty(parts.services.options().drain)) {
+    parts.services.ending.request_stop();
     parts.on_every_worker(&http::Worker::close_all);
     parts.wait_until_empty(closing_time);
+    parts.wait_for_operations(last_releases);
   }
   for (const auto& worker : parts.workers) worker->stop();
   parts.listeners.clear();

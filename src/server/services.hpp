@@ -22,6 +22,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 
 namespace holdfast::server {
 
@@ -71,6 +72,10 @@ class Services {
   Metrics& metrics() { return metrics_; }
   AuditLog& audit() { return *audit_; }
   std::atomic<bool> is_draining{false};
+  // Fires when the time to drain is over: what outlives its client has to end now.
+  std::stop_source ending;
+  // Operations that go on without their client; the server waits for them.
+  std::atomic<std::size_t> under_way{0};
   std::function<std::size_t()> count_connections;  // set before the first request
 };
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/upstreams.hpp"
 
+#include "text/base64.hpp"
 #include "text/url.hpp"
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
 #include <algorithm>
 #include <cassert>
@@ -14,15 +14,6 @@ namespace holdfast::server {
 namespace {
 
 constexpr std::size_t max_answer_bytes = 1 << 20U;
-
-std::string base64(std::string_view text) {
-  std::string out(4 * ((text.size() + 2) / 3) + 1, '\0');
-  const int written = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(out.data()),
-                                      reinterpret_cast<const unsigned char*>(text.data()),
-                                      static_cast<int>(text.size()));
-  out.resize(static_cast<std::size_t>(written));
-  return out;
-}
 
 // What follows the authority, still encoded: the upstream is asked for what the operator wrote.
 std::string target_of(std::string_view url) {
@@ -50,7 +41,7 @@ Result<UpstreamPlace> parse_upstream(std::string_view url) {
   if (is_encrypted) origin.tls.emplace();
   if (!parsed->user.empty() || !parsed->password.empty()) {
     const auto login = fmt::format("{}:{}", parsed->user, parsed->password);
-    origin.headers.emplace_back("Authorization", "Basic " + base64(login));
+    origin.headers.emplace_back("Authorization", "Basic " + text::to_base64(login));
   }
   return UpstreamPlace{std::move(origin), target_of(url)};
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <utility>
 
 namespace holdfast::text {
 namespace {
@@ -80,6 +81,18 @@ std::string_view to_string(RateLayout layout) noexcept {
   const auto at = static_cast<std::size_t>(layout);
   assert(at < text::rate_layouts.size());
   return text::rate_layouts[at];
+}
+
+std::string_view to_string(RunFound found) noexcept {
+  switch (found) {
+    case RunFound::nothing: return "nothing";
+    case RunFound::abandoned: return "abandoned";
+    case RunFound::in_progress: return "in_progress";
+    case RunFound::completed: return "completed";
+    case RunFound::failed: return "failed";
+    case RunFound::mismatch: return "mismatch";
+  }
+  std::unreachable();
 }
 
 }  // namespace holdfast

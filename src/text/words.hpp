@@ -4,6 +4,7 @@
 #pragma once
 
 #include <holdfast/rates.hpp>
+#include <holdfast/runs.hpp>
 #include <holdfast/view.hpp>
 
 #include <optional>

@@ -67,6 +67,38 @@ TEST_F(FileGuard, after_a_reboot_a_resource_has_the_time_that_was_left) {
   EXPECT_TRUE(check(door, 99).accepted);
 }
 
+TEST_F(FileGuard, a_check_that_repeats_the_newest_fence_writes_nothing) {
+  runtime_->set(runtime::LocalTime(5000s));
+  Door door = open_under(this_boot);
+  check(door, 100, 8h);
+  runtime_->pass(1h);
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(check(door, 100, 8h).accepted);
+  runtime_->pass(7h - 1us);
+  EXPECT_FALSE(check(door, 99, 8h).accepted);
+  runtime_->pass(1us);
+  EXPECT_TRUE(check(door, 99, 8h).accepted) << "the checks in between moved nothing";
+}
+
+// Another thread would take longer than the check.
+TEST_F(FileGuard, a_check_that_changes_nothing_is_answered_at_once_by_a_durable_store) {
+  runtime_->set(runtime::LocalTime(5000s));
+  Door door = open_under(this_boot);
+  const auto is_ready = [&](Fence fence) {
+    store::Request request{.name = name_of("warehouse"),
+                           .command = model::GuardCommand{.fence = fence, .keep = 8h},
+                           .deadline = runtime_->now() + 5s};
+    auto asking = door.store().apply(std::move(request));
+    const bool at_once = asking.is_ready();
+    EXPECT_TRUE(runtime::run_blocking(std::move(asking)));
+    return at_once;
+  };
+  EXPECT_FALSE(is_ready(100)) << "what is new has to reach the disk first";
+  EXPECT_TRUE(is_ready(100));
+  EXPECT_TRUE(is_ready(99)) << "a refusal changes nothing";
+  EXPECT_FALSE(is_ready(101));
+  EXPECT_EQ(check(door, 100, 8h), (GuardOutcome{.accepted = false, .newest = 101}));
+}
+
 // 20,000 of them need ten times the room there is.
 TEST_F(FileGuard, resources_that_are_used_once_do_not_pile_up) {
   runtime_->set(runtime::LocalTime(5000s));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "backends/memory/guards.hpp"
 #include "backends/memory/memory_store.hpp"
+#include "backends/memory/names.hpp"
 #include "runtime/spawn.hpp"
 #include "support/hand_runtime.hpp"
 

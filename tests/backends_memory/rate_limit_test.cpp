@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "model/rate_limit.hpp"
+
 #include "backends/memory/memory_store.hpp"
-#include "backends/memory/rates.hpp"
+#include "backends/memory/records.hpp"
 #include "runtime/spawn.hpp"
 #include "support/hand_runtime.hpp"
 
@@ -22,10 +24,12 @@ constexpr RateRule two_an_hour{.limit = 2, .window = 1h};
 class MemoryRates : public testing::Test {
  protected:
   RateOutcome apply(const std::string& name, RateCommand::Verb verb) {
-    return rates.apply(HashedName(name), {verb, two_an_hour}, now);
+    return rates.apply(HashedName(name), now, [&](model::RateState& state) {
+      return model::step(state, {verb, two_an_hour}, now);
+    });
   }
 
-  Rates rates;
+  Records<model::RateState> rates;
   StoreTime now{1000h};
 };
 
@@ -86,7 +90,10 @@ TEST_F(MemoryRates, threads_get_exactly_what_there_is) {
     for (int thread = 0; thread < 8; ++thread) {
       running.emplace_back([&] {
         for (int i = 0; i < 2'000; ++i) {
-          if (rates.apply(HashedName("api"), {.rule = many}, now).allowed) ++allowed;
+          const auto count = [&](model::RateState& state) {
+            return model::step(state, {.rule = many}, now);
+          };
+          if (rates.apply(HashedName("api"), now, count).allowed) ++allowed;
         }
       });
     }

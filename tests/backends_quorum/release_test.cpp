@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "quorum_fixture.hpp"
+#include "support/runs.hpp"
 
 namespace holdfast::test {
 namespace {
@@ -216,6 +217,24 @@ TEST_F(QuorumTest, refuses_rate_limits_with_the_reason_and_asks_nobody) {
     ASSERT_FALSE(reply);
     EXPECT_EQ(reply.error().code, Errc::unsupported);
     EXPECT_TRUE(reply.error().message.starts_with("a majority vote cannot count hits"));
+  }
+}
+
+TEST_F(QuorumTest, refuses_runs_with_the_reason_and_asks_nobody) {
+  open(5);
+  for (const auto verb : {Verb::run_begin, Verb::run_complete, Verb::run_look}) {
+    script({0, 1, 2, 3, 4}, verb, Fault::refuse());
+  }
+  for (const auto& command : {begin_as("ann"), complete_as("ann"), look_at_run()}) {
+    store::Request request{
+        .name = LockName::make("order").value(), .command = command, .deadline = now() + 10s};
+    Asking asking(store->apply(std::move(request)));
+    runtime->run();
+    const auto& reply = asking.result();
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().code, Errc::unsupported);
+    EXPECT_TRUE(reply.error().message.starts_with("a majority vote cannot"))
+        << reply.error().message;
   }
 }
 

@@ -64,6 +64,32 @@ TEST(Fork, every_call_of_the_child_on_the_parents_client_is_unavailable) {
   EXPECT_EQ(value_of(lease.release()), Released::released);
 }
 
+class CountingEnds final : public Tracer {
+ public:
+  std::uint64_t start(std::string_view, TraceAttributes) override { return 1; }
+  void end(std::uint64_t, TraceAttributes) override { ++ends; }
+  int ends = 0;
+};
+
+TEST(Fork, the_child_counts_traces_and_releases_nothing_of_the_parents) {
+  const auto client = real_client();
+  const auto tracer = std::make_shared<CountingEnds>();
+  client.trace(tracer);
+  auto lease = std::make_optional(value_of(client.mutex("orders").acquire()));
+  const int ends = tracer->ends;
+  EXPECT_EQ(in_child([&] {
+              const bool is_refused = is_unavailable(client.release_all());
+              client.trace(nullptr);
+              const auto counted = client.metrics();
+              lease.reset();
+              return first_false({is_refused, counted.held == 0, tracer->ends == ends});
+            }),
+            0);
+  EXPECT_EQ(client.metrics().held, 1U);
+  EXPECT_EQ(value_of(client.release_all()).released, 1U);
+  EXPECT_EQ(tracer->ends, ends + 1);
+}
+
 TEST(Fork, the_childs_destructors_give_nothing_back) {
   const auto runtime = runtime::shared_runtime();
   const auto store = backends::memory::make_memory_store(runtime);

@@ -3,8 +3,11 @@
 // docs/limits.md against the constants it talks about.
 #include "n8n/limits.hpp"
 
+#include <holdfast/fence_sql.hpp>
+#include <holdfast/locked_options.hpp>
 #include <holdfast/n8n.hpp>
 #include <holdfast/options.hpp>
+#include <holdfast/runs.hpp>
 
 #include "backends/file/environment.hpp"
 #include "backends/file/listing.hpp"
@@ -18,6 +21,7 @@
 #include "cli/look/gather.hpp"
 #include "client/core.hpp"
 #include "docs/repository.hpp"
+#include "guard/options.hpp"
 #include "model/fence_guard.hpp"
 #include "model/rate_limit.hpp"
 #include "server/audit/audit_log.hpp"
@@ -32,6 +36,7 @@
 #include "server/metrics/contention.hpp"
 #include "server/options.hpp"
 #include "server/sessions/sessions.hpp"
+#include "text/canonical_json.hpp"
 #include "text/config.hpp"
 #include "text/duration.hpp"
 #include "text/error_codes.hpp"
@@ -69,6 +74,24 @@ std::map<std::string, Limit> library_limits() {
       {"max_bucket_units", model::limits::max_bucket_units},
       {"rate_slices", std::uint64_t{model::limits::rate_slices}},
       {"max_rate_hits", model::limits::max_rate_hits},
+      {"max_run_key_bytes", max_run_key_bytes},
+      {"max_fingerprint_bytes", max_fingerprint_bytes},
+      {"max_answer_bytes", max_answer_bytes},
+      {"max_answer_header_bytes", max_answer_header_bytes},
+      {"max_failure_bytes", max_failure_bytes},
+      {"min_guard", min_guard},
+      {"max_guard", max_guard},
+      {"min_answer_ttl", min_answer_ttl},
+      {"max_answer_ttl", max_answer_ttl},
+      {"default_guard", default_guard},
+      {"default_answer_ttl", default_answer_ttl},
+      {"default_keep_failure", default_keep_failure},
+      {"max_attempts", std::uint64_t{max_attempts}},
+      {"min_attempt_delay", min_attempt_delay},
+      {"max_attempt_delay", max_attempt_delay},
+      {"max_attempt_factor", static_cast<std::uint64_t>(max_attempt_factor)},
+      {"max_canonical_bytes", text::max_canonical_bytes},
+      {"max_canonical_depth", text::max_canonical_depth},
       {"max_page", std::uint64_t{max_page}},
       {"max_url_bytes", text::max_url_bytes},
       {"max_password_bytes", text::max_password_bytes},
@@ -159,6 +182,7 @@ void add_server_limits(std::map<std::string, Limit>& known) {
       {"max_token_prefixes", server::max_token_prefixes},
       {"max_requests_per_s", std::uint64_t{server::max_requests_per_s}},
       {"max_endpoint_limits", server::max_endpoint_limits},
+      {"max_complete_body_bytes", server::max_complete_body_bytes},
       {"edit_patience", Duration(server::edit_patience)},
   });
 }
@@ -177,12 +201,32 @@ void add_n8n_limits(std::map<std::string, Limit>& known) {
   });
 }
 
+void add_guard_limits(std::map<std::string, Limit>& known) {
+  known.insert({
+      {"max_guarded_fence", max_guarded_fence},
+      {"max_sql_name_bytes", max_sql_name_bytes},
+      {"max_sql_columns", max_sql_columns},
+      {"default_max_body_bytes", guard::default_max_body_bytes},
+      {"largest_max_body_bytes", guard::largest_max_body_bytes},
+      {"max_answer_head_bytes", guard::max_answer_head_bytes},
+      {"max_guard_connections", guard::max_guard_connections},
+      {"max_idle_upstreams", guard::max_idle_upstreams},
+      {"max_prefix_segments", guard::max_prefix_segments},
+      {"min_upstream_timeout", guard::min_upstream_timeout},
+      {"max_upstream_timeout", guard::max_upstream_timeout},
+      {"default_upstream_timeout", guard::default_upstream_timeout},
+      {"connect_timeout", guard::connect_timeout},
+      {"upstream_idle_timeout", guard::upstream_idle_timeout},
+  });
+}
+
 const std::map<std::string, Limit>& limits() {
   static const auto known = [] {
     auto all = library_limits();
     add_quorum_limits(all);
     add_server_limits(all);
     add_n8n_limits(all);
+    add_guard_limits(all);
     return all;
   }();
   return known;

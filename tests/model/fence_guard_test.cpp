@@ -65,6 +65,29 @@ TEST_F(FenceGuard, every_accepted_check_keeps_it_for_as_long_as_it_asks) {
   EXPECT_EQ(state.expires, now + 30min);
 }
 
+TEST_F(FenceGuard, a_repeated_fence_changes_nothing_while_seven_eighths_of_its_time_are_left) {
+  check(7, 8h);
+  const auto before = state.expires;
+  now += 1h;
+  EXPECT_EQ(check(7, 8h), (GuardOutcome{.accepted = true, .newest = 7}));
+  EXPECT_EQ(state.expires, before);
+  now += 1us;
+  EXPECT_TRUE(check(7, 8h).accepted);
+  EXPECT_EQ(state.expires, now + 8h);
+  check(8, 8h);
+  now += 1us;
+  check(9, 8h);
+  EXPECT_EQ(state.expires, now + 8h) << "a newer fence has its whole time";
+}
+
+TEST_F(FenceGuard, a_repeated_fence_that_asks_for_longer_is_kept_for_longer) {
+  check(7, 1h);
+  check(7, 2h);
+  EXPECT_EQ(state.expires, now + 2h);
+  check(7, 1h);
+  EXPECT_EQ(state.expires, now + 2h) << "whoever asks for less takes nothing away";
+}
+
 TEST_F(FenceGuard, what_was_accepted_never_goes_back) {
   test::Random random;
   Fence last = 0;

@@ -153,6 +153,9 @@ TEST(ServerOptions, that_do_not_fit_together_are_refused) {
        "patterns.max_duration must be shorter than 24h"},
       {[](Options& o) { o.patterns.upstreams = {{"a", "h"}}; },
        "patterns.upstreams.a: \"h\" must be an http:// or https:// URL with a host"},
+      {[](Options& o) { o.idempotency.ttl = 0s; }, "idempotency.ttl must be from 1s to 31d"},
+      {[](Options& o) { o.idempotency.guard = 25h; },
+       "idempotency.guard must be from 100ms to 24h"},
       {[](Options& o) { o.patterns.upstreams = {{"", "http://h"}}; },
        "patterns.upstreams: \"\" must be a name"},
   };

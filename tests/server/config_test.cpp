@@ -69,6 +69,7 @@ TEST(ServerConfig, every_key_is_read) {
     min_duration: 1s
     max_duration: 2s
     upstreams: {payments: "http://10.0.0.2:8080/pay", mail: "https://mail.example.org"}
+  idempotency: {ttl: 7d, guard: 1m, take_over: run}
 )");
   EXPECT_EQ(options.listen,
             (std::vector<std::string>{"0.0.0.0:3009", "[::1]:3010", "unix:/run/holdfast.sock"}));
@@ -96,6 +97,9 @@ TEST(ServerConfig, every_key_is_read) {
   EXPECT_EQ(options.patterns.max_duration, 2s);
   EXPECT_EQ(options.patterns.upstreams.at("payments"), "http://10.0.0.2:8080/pay");
   EXPECT_EQ(options.patterns.upstreams.size(), 2U);
+  EXPECT_EQ(options.idempotency.ttl, std::chrono::days(7));
+  EXPECT_EQ(options.idempotency.guard, 60s);
+  EXPECT_EQ(options.idempotency.take_over, OnceOptions::TakeOver::run);
   EXPECT_TRUE(check(options));
 }
 
@@ -250,6 +254,11 @@ TEST(ServerConfig, a_bad_value_is_refused_with_its_line_and_the_rule) {
       {"patterns: {upstreams: {a: 'http://'}}", "must be an http:// or https:// URL with a host"},
       {"patterns: {upstreams: {a: 'http://me:s3cret@'}}", "must be an http:// or https://"},
       {"patterns: {upstreams: {a/b: 'http://h'}}", "\"a/b\" must be a name of 1 to 64 letters"},
+      {"idempotency: {ttl: 0s}", "server.idempotency.ttl must be from 1s to 31d; got \"0s\""},
+      {"idempotency: {guard: 99ms}", "server.idempotency.guard must be from 100ms to 1d"},
+      {"idempotency: {take_over: maybe}",
+       "server.idempotency.take_over must be refuse or run; got \"maybe\""},
+      {"idempotency: {keep: 1h}", "server.idempotency has the unknown key \"keep\""},
       {"patterns: {upstreams: [a]}", "server.patterns.upstreams must have the form KEY: VALUE"},
   };
   for (const auto& [line, rule] : cases) {

@@ -244,6 +244,8 @@ TEST_F(OpenApiCalls, a_name_that_a_token_does_not_cover_is_403_or_404) {
   EXPECT_EQ(ask("POST", "/v1/rate-limits/yours/check", R"({"rate":"1/s"})"), 403);
   EXPECT_EQ(ask("POST", "/v1/rate-limits/yours/peek", R"({"rate":"1/s"})"), 403);
   EXPECT_EQ(ask("POST", "/v1/rate-limits/mine:a/check", R"({"rate":"1/s"})"), 200);
+  EXPECT_EQ(ask("POST", "/v1/idempotency/yours/begin", "{}"), 403);
+  EXPECT_EQ(ask("POST", "/v1/idempotency/mine:a/begin", "{}"), 200);
   EXPECT_EQ(ask("POST", "/api/locks/simple/x", R"({"durationMs":0})"), 403);
   EXPECT_EQ(ask("POST", "/v1/locks/yours/renew", R"({"owner":"me"})"), 404);
   EXPECT_EQ(ask("POST", "/v1/locks/yours/release", R"({"owner":"me"})"), 404);
@@ -311,6 +313,14 @@ TEST_F(OpenApiCalls, a_store_that_cannot_count_is_422) {
   on_trouble(Errc::unsupported);
   for (const auto* verb : {"check", "peek", "reset"}) {
     EXPECT_EQ(post(fmt::format("/v1/rate-limits/a/{}", verb), R"({"rate":"1/s"})").status, 422);
+  }
+}
+
+TEST_F(OpenApiCalls, a_store_that_keeps_no_runs_is_422) {
+  on_trouble(Errc::unsupported);
+  for (const auto& each : all_documented()) {
+    if (!each.pattern.starts_with("/v1/idempotency/")) continue;
+    EXPECT_EQ(call(each.example).status, 422) << each.example.method << each.example.path;
   }
 }
 

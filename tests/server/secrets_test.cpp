@@ -89,6 +89,7 @@ void SecretsTest::make_calls(const std::string& address) {
   const auto made_up =
       own(address, {.method = "POST", .path = "/v1/locks/b/acquire", .body = "{}"});
   if (made_up.status == 200) secrets_.push_back(made_up.text("owner"));
+  own(address, {.method = "POST", .path = "/v1/idempotency/a/begin", .body = body(owner)});
   const auto session = own(address, {.method = "POST", .path = "/v1/sessions"}).text("session");
   const auto in_session = R"({"session":")" + session + "\"}";
   if (!session.empty()) {
@@ -116,6 +117,20 @@ void SecretsTest::make_calls(const std::string& address) {
        .path = "/v1/locks/d/acquire",
        .body = R"({"request":"other"})",
        .headers = {{"Idempotency-Key", request_key}}},
+      {.method = "POST",
+       .path = "/api/locks/simple/e",
+       .body = R"({"durationMs":0})",
+       .headers = {{"Idempotency-Key", request_key}}},
+      {.method = "POST",
+       .path = "/api/locks/simple/e",
+       .body = R"({"durationMs":1})",
+       .headers = {{"Idempotency-Key", request_key}}},
+      {.method = "POST", .path = "/v1/idempotency/a/begin", .body = body("another")},
+      {.method = "POST", .path = "/v1/idempotency/a/complete", .body = body("another")},
+      {.method = "POST", .path = "/v1/idempotency/a/abandon", .body = body(owner)},
+      {.method = "POST", .path = "/v1/idempotency/a/fail", .body = body(owner)},
+      {.path = "/v1/idempotency/a"},
+      {.method = "DELETE", .path = "/v1/idempotency/a", .body = R"({"reason":"x"})"},
       {.method = "POST", .path = "/v1/sessions:end", .body = R"({"session":"unknown"})"},
       {.path = "/v1/locks"},
       {.path = "/v1/locks/a"},

@@ -6,6 +6,7 @@
 #include "backends/memory/memory_store.hpp"
 #include "runtime/spawn.hpp"
 #include "support/hand_runtime.hpp"
+#include "support/runs.hpp"
 
 #include <gtest/gtest.h>
 
@@ -24,9 +25,9 @@ class FaultStoreTest : public testing::Test {
     model::Acquire verb{.owner = OwnerId::make(owner).value(),
                         .request = model::RequestId{std::hash<std::string_view>{}(owner)},
                         .ttl = 10s};
-    return apply(line, {.spec = {}, .verb = std::move(verb)}, std::move(stop));
+    return apply(line, model::LockCommand{.spec = {}, .verb = std::move(verb)}, std::move(stop));
   }
-  Answer apply(FaultStore& line, model::LockCommand command, std::stop_token stop = {}) {
+  Answer apply(FaultStore& line, model::Command command, std::stop_token stop = {}) {
     auto answer = std::make_shared<std::optional<Result<store::Reply>>>();
     runtime::spawn(line.apply({.name = orders,
                                .command = std::move(command),
@@ -165,6 +166,21 @@ TEST_F(FaultStoreTest, an_old_command_can_come_again) {
   store->send_again(store->history()[0]);
   EXPECT_TRUE(is_held());
   EXPECT_EQ(store->count(Verb::acquire), 1U);
+}
+
+TEST_F(FaultStoreTest, every_word_of_a_run_has_a_script_of_its_own) {
+  const std::pair<Verb, model::RunCommand> all[] = {
+      {Verb::run_begin, begin_as("anna")},       {Verb::run_renew, renew_as("anna")},
+      {Verb::run_complete, complete_as("anna")}, {Verb::run_fail, fail_as("anna", "why")},
+      {Verb::run_abandon, abandon_as("anna")},   {Verb::run_look, look_at_run()},
+      {Verb::run_forget, forget_run()}};
+  for (const auto& [verb, command] : all) {
+    store->script(verb, Fault::refuse());
+    EXPECT_EQ(error(apply(*store, command)), Errc::unavailable);
+    EXPECT_EQ(error(apply(*store, command)), std::nullopt);
+    EXPECT_EQ(store->count(verb), 2U);
+  }
+  EXPECT_EQ(store->count(Verb::check_fence), 0U);
 }
 
 TEST_F(FaultStoreTest, a_decision_by_dice_covers_what_no_script_does) {

@@ -48,6 +48,10 @@ namespace {
 
 Verb verb_of(const Request& request) {
   const auto* lock = std::get_if<model::LockCommand>(&request.command);
+  if (const auto* run = std::get_if<model::RunCommand>(&request.command)) {
+    return static_cast<Verb>(std::to_underlying(Verb::run_begin) + std::to_underlying(run->verb) -
+                             1);
+  }
   if (std::holds_alternative<model::RateCommand>(request.command)) return Verb::count_hit;
   return lock ? static_cast<Verb>(lock->verb.index()) : Verb::check_fence;
 }

@@ -24,7 +24,14 @@ enum class Verb : std::uint8_t {
   inspect,
   force_release,
   check_fence,
-  count_hit
+  count_hit,
+  run_begin,
+  run_renew,
+  run_complete,
+  run_fail,
+  run_abandon,
+  run_look,
+  run_forget
 };
 
 struct Fault {

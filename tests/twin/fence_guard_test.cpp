@@ -99,6 +99,8 @@ TEST_F(GuardTwin, the_script_does_what_the_model_says) {
     ASSERT_EQ(std::get<model::GuardOutcome>(reply->outcome), expected)
         << "round " << round << " fence " << command.fence << " newest " << expected.newest;
     ASSERT_EQ(redis_.text({"GET", key_of(name)}), std::to_string(state.newest));
+    const auto expires_ms = std::stoll(redis_.text({"HGET", "twin:expiry", key_of(name)}));
+    ASSERT_EQ(expires_ms * 1000, state.expires.time_since_epoch().count()) << "round " << round;
   }
   constexpr long long only_the_clock = 1;
   EXPECT_EQ(move_clock(24h * 31), only_the_clock) << "nothing is left behind";
@@ -118,6 +120,20 @@ TEST_F(GuardWire, a_record_lives_for_as_long_as_was_asked) {
   EXPECT_LE(redis_.integer({"PTTL", key_of("warehouse")}), 3'600'000);
   ASSERT_TRUE(ask("warehouse", {.fence = 7, .keep = 2h}));
   EXPECT_GT(redis_.integer({"PTTL", key_of("warehouse")}), 7'190'000);
+}
+
+TEST_F(GuardWire, a_repeated_fence_writes_nothing_unless_replicas_have_to_confirm_it) {
+  ASSERT_TRUE(ask("warehouse", {.fence = 7, .keep = 1h}));
+  redis_.call({"PEXPIRE", key_of("warehouse"), "3300000"});
+  ASSERT_TRUE(ask("warehouse", {.fence = 7, .keep = 1h}));
+  EXPECT_LE(redis_.integer({"PTTL", key_of("warehouse")}), 3'300'000);
+  redis_.send(encode_check(scripts_, LockName::make("warehouse").value(), {.fence = 7, .keep = 1h},
+                           {.must_write = true}));
+  EXPECT_EQ(net::resp::is_error(*redis_.receive()), false);
+  EXPECT_GT(redis_.integer({"PTTL", key_of("warehouse")}), 3'590'000);
+  redis_.call({"PEXPIRE", key_of("warehouse"), "3100000"});
+  ASSERT_TRUE(ask("warehouse", {.fence = 7, .keep = 1h}));
+  EXPECT_GT(redis_.integer({"PTTL", key_of("warehouse")}), 3'590'000);
 }
 
 TEST_F(GuardWire, a_key_that_is_something_else_is_left_alone) {

@@ -129,6 +129,11 @@ void Environment::run(WriterLock lock, std::span<PendingStep* const> steps) {
   }
 }
 
+bool Environment::run_if_it_changes_nothing(WriterLock lock, PendingStep& step) {
+  return file::run_if_it_changes_nothing(*database_, wake_.layout(), step,
+                                         store_time(lock.entered_at()));
+}
+
 Result<LockPage> Environment::list(WriterLock lock, const store::ListRequest& request) {
   auto page = list_locks(*database_, request, store_time(lock.entered_at()));
   lock.unlock();

@@ -48,6 +48,8 @@ class Environment {
   // Every step gets its reply, all in one transaction. Then lets go of the lock, and wakes whoever
   // was served.
   void run(WriterLock lock, std::span<PendingStep* const> steps);
+  // One step, if it changes nothing; else false, and it has to be run.
+  bool run_if_it_changes_nothing(WriterLock lock, PendingStep& step);
   Result<LockPage> list(WriterLock lock, const store::ListRequest& request);
 
   const WakeFile& wake() const noexcept { return wake_; }

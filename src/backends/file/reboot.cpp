@@ -47,6 +47,17 @@ void live_again(model::RateState& state, model::StoreTime last_step, model::Stor
   state.ahead = std::max(Micros::zero(), last_step + state.ahead - now);
 }
 
+// No run survived, but what it has set going elsewhere may have: it keeps its guard once more.
+void live_again(model::RunState& state, model::StoreTime last_step, model::StoreTime now) {
+  const bool was_guarded = state.guarded_until > last_step;
+  const bool is_running = state.status == model::RunState::Status::running;
+  // Of a run the record outlives the guard as before, else what was left of its time is left again.
+  const auto kept_from = is_running && was_guarded ? state.guarded_until : last_step;
+  state.guarded_until = was_guarded ? now + state.guard : now;
+  state.expires = (is_running ? state.guarded_until : now) +
+                  std::max(Micros::zero(), state.expires - kept_from);
+}
+
 int write_back(Cursor& cursor, std::string_view name, const auto& state) {
   std::string value;
   model::encode(state, value);
@@ -73,6 +84,8 @@ int recover_record(Cursor& cursor, const Reboot& reboot) {
       return recover(cursor, name, model::decode_guard(state), reboot);
     case model::Machine::rate_limit:
       return recover(cursor, name, model::decode_rate(state), reboot);
+    case model::Machine::idempotency:
+      return recover(cursor, name, model::decode_run(state), reboot);
   }
   return 0;
 }

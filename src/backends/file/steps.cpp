@@ -33,6 +33,8 @@ Result<State> state_from(std::string_view bytes) {
     return model::decode_guard(bytes);
   else if constexpr (std::is_same_v<State, model::RateState>)
     return model::decode_rate(bytes);
+  else if constexpr (std::is_same_v<State, model::RunState>)
+    return model::decode_run(bytes);
   else
     return model::decode(bytes);
 }
@@ -59,6 +61,12 @@ class Attempt {
         return store::Reply{.at = now_, .outcome = model::step(state, *rate, now_)};
       });
     }
+    if (const auto* run = std::get_if<model::RunCommand>(&step.request->command)) {
+      return on_record<model::RunState>(step, [&](model::RunState& state) {
+        FileWorld world(now_, fences_, wake_);
+        return store::Reply{.at = now_, .outcome = model::step(state, *run, world)};
+      });
+    }
     const auto& command = std::get<model::LockCommand>(step.request->command);
     return on_record<model::LockState>(step, [&](model::LockState& state) {
       FileWorld world(now_, fences_, wake_);
@@ -68,11 +76,13 @@ class Attempt {
     });
   }
 
+  bool changed_nothing() const {
+    return !changed_ && fences_.last() == wake_.writer.fence.load(std::memory_order_relaxed);
+  }
+
   // A step that changed nothing costs no commit.
   int finish() {
-    const bool has_new_fences =
-        fences_.last() != wake_.writer.fence.load(std::memory_order_relaxed);
-    if (!changed_ && !has_new_fences) return 0;
+    if (changed_nothing()) return 0;
     if (const int failed = keep_fences()) return failed;
     if (const int failed = sweep_now_and_then(txn_, now_)) return failed;
     const int failed = txn_.commit();
@@ -187,6 +197,16 @@ void run_steps(Database& database, WakeLayout& wake, std::span<PendingStep* cons
   // One that needs room must not take the others with it: each tries again by itself.
   if (steps.size() == 1 || error.code == Errc::outcome_unknown) return fail_all(steps, error);
   for (PendingStep* const& step : steps) run_steps(database, wake, {&step, 1}, now);
+}
+
+bool run_if_it_changes_nothing(Database& database, WakeLayout& wake, PendingStep& step,
+                               model::StoreTime now) {
+  auto txn = database.begin();
+  if (!txn) return false;
+  Attempt only(std::move(*txn), database, wake, now);
+  const bool is_done = only.run(step) == 0 && step.reply && only.changed_nothing();
+  if (!is_done) step = {.request = step.request};
+  return is_done;
 }
 
 Result<void> take_over_fences(Database& database, WakeLayout& wake) {

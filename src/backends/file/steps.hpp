@@ -22,6 +22,11 @@ struct PendingStep {
 void run_steps(Database& database, WakeLayout& wake, std::span<PendingStep* const> steps,
                model::StoreTime now);
 
+// One step, if it changes nothing; else false, and it has to be run. What changes nothing waits for
+// no disk.
+bool run_if_it_changes_nothing(Database& database, WakeLayout& wake, PendingStep& step,
+                               model::StoreTime now);
+
 // The database knows a number that no fence has passed, and is told a new one so far ahead, about
 // every second of use; the last fence itself lies in the wake file. A reboot thus skips fences, and
 // takes longer than that.

@@ -22,6 +22,7 @@ bool is_left_behind(const Cursor& at, model::StoreTime now) {
     case model::Machine::lock: return ended(model::decode(record->state));
     case model::Machine::fence_guard: return ended(model::decode_guard(record->state));
     case model::Machine::rate_limit: return ended(model::decode_rate(record->state));
+    case model::Machine::idempotency: return ended(model::decode_run(record->state));
   }
   return false;
 }

@@ -3,8 +3,7 @@
 
 #include <holdfast/options.hpp>
 
-#include "backends/memory/guards.hpp"
-#include "backends/memory/rates.hpp"
+#include "backends/memory/records.hpp"
 #include "backends/memory/shard.hpp"
 #include "runtime/fork.hpp"
 #include "store/mailbox.hpp"
@@ -102,8 +101,9 @@ class MemoryStore final : public store::Store, public std::enable_shared_from_th
   store::Mailbox mailbox_;
   model::FenceCounter fences_;
   std::array<Shard, shard_count> shards_;
-  Guards guards_;
-  Rates rates_;
+  Records<model::GuardState> guards_;
+  Records<model::RateState> rates_;
+  Records<model::RunState> runs_;
 };
 
 Result<Reply> MemoryStore::apply_now(const Request& request) {
@@ -114,11 +114,21 @@ Result<Reply> MemoryStore::apply_now(const Request& request) {
   const HashedName name(request.name.str());
   if (const auto* check = std::get_if<model::GuardCommand>(&request.command)) {
     const auto now = store_time(runtime_->now());
-    return Reply{now, guards_.check(name, *check, now)};
+    return Reply{now, guards_.apply(name, now, [&](model::GuardState& state) {
+                   return model::step(state, *check, now);
+                 })};
   }
   if (const auto* rate = std::get_if<model::RateCommand>(&request.command)) {
     const auto now = store_time(runtime_->now());
-    return Reply{now, rates_.apply(name, *rate, now)};
+    return Reply{now, rates_.apply(name, now, [&](model::RateState& state) {
+                   return model::step(state, *rate, now);
+                 })};
+  }
+  if (const auto* run = std::get_if<model::RunCommand>(&request.command)) {
+    MemoryWorld world(runtime_->now(), fences_, mailbox_);
+    return Reply{world.now(), runs_.apply(name, world.now(), [&](model::RunState& state) {
+                   return model::step(state, *run, world);
+                 })};
   }
   const auto& command = std::get<model::LockCommand>(request.command);
   MemoryWorld world(runtime_->now(), fences_, mailbox_);

@@ -82,6 +82,12 @@ Task<Result<Reply>> QuorumStore::apply(Request request) {
              "a majority vote cannot count hits: two majorities share as little as one member, so "
              "that most of what one of them counts the other does not know of"));
   }
+  if (std::holds_alternative<model::RunCommand>(request.command)) {
+    return Task<Result<Reply>>(fail(
+        Errc::unsupported,
+        "a majority vote cannot keep what came of a run: members that lost it would let it run "
+        "again; keep runs on one store, and take the lock here"));
+  }
   const auto* lock = std::get_if<model::LockCommand>(&request.command);
   if (lock == nullptr) return check_fence(quorum_, std::move(request));
   using Ask = Task<Result<Reply>> (*)(QuorumPtr, Request);

@@ -18,7 +18,8 @@ std::string encode_check(const Scripts& scripts, const LockName& name,
   return net::resp::command(
       sending.by_text ? "EVAL" : "EVALSHA", sending.by_text ? source.text : source.sha1, "1",
       fmt::format("{}{}{}", guard_before, name.str(), guard_after), std::to_string(command.fence),
-      std::to_string(std::chrono::ceil<milliseconds>(command.keep).count()));
+      std::to_string(std::chrono::ceil<milliseconds>(command.keep).count()),
+      sending.must_write ? "1" : "0");
 }
 
 Result<store::Reply> decode_check(const redisReply& reply) {

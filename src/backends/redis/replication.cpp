@@ -22,6 +22,7 @@ namespace {
 bool must_last(const store::Reply& reply) {
   if (const auto* check = std::get_if<model::GuardOutcome>(&reply.outcome)) return check->accepted;
   if (const auto* rate = std::get_if<RateOutcome>(&reply.outcome)) return rate->allowed;
+  if (const auto* run = std::get_if<model::RunOutcome>(&reply.outcome)) return run->done;
   return std::holds_alternative<model::Granted>(std::get<model::LockOutcome>(reply.outcome));
 }
 

@@ -80,6 +80,7 @@ Scripts::Scripts(const Options& options) : audited_(options.audit > 0) {
   add_rate(Script::sliding_window, "s", "rates/sliding_window");
   add_rate(Script::token_bucket, "b", "rates/token_bucket");
   add(Script::shared_window, std::string(lua_file("rates/shared_window")));
+  add(Script::run, std::string(lua_file("idempotency")));
 }
 
 }  // namespace holdfast::backends::redis

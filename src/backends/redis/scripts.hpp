@@ -20,7 +20,8 @@ enum class Script : std::uint8_t {
   fixed_window,
   sliding_window,
   token_bucket,
-  shared_window
+  shared_window,
+  run
 };
 
 class Scripts {
@@ -44,7 +45,7 @@ class Scripts {
   bool audited() const { return audited_; }
 
  private:
-  std::array<Source, 10> sources_;
+  std::array<Source, 11> sources_;
   bool audited_;
 };
 

@@ -3,6 +3,7 @@
 
 #include "backends/redis/error_replies.hpp"
 #include "backends/redis/fence_guard.hpp"
+#include "backends/redis/idempotency.hpp"
 #include "backends/redis/rate_limit.hpp"
 #include "backends/redis/wire.hpp"
 #include "runtime/backoff.hpp"
@@ -41,6 +42,9 @@ std::string bytes_of(const Request& request, const Scripts& scripts, const Diale
   if (const auto* rate = std::get_if<model::RateCommand>(&request.command)) {
     return encode_rate(scripts, request.name, *rate, sending);
   }
+  if (const auto* run = std::get_if<model::RunCommand>(&request.command)) {
+    return encode_run(scripts, request.name, *run, sending);
+  }
   const auto& command = std::get<model::LockCommand>(request.command);
   return encode(scripts, dialect, request.name, command, sending);
 }
@@ -50,6 +54,7 @@ Result<Reply> answer_to(const model::Command& command, const redisReply& reply) 
   if (const auto* rate = std::get_if<model::RateCommand>(&command)) {
     return decode_rate(*rate, reply);
   }
+  if (std::holds_alternative<model::RunCommand>(command)) return decode_run(reply);
   return decode(std::get<model::LockCommand>(command), reply);
 }
 
@@ -70,6 +75,7 @@ Server::Server(std::shared_ptr<runtime::Runtime> runtime, const Options& options
       endpoint_(options.endpoint),
       peer_(options.endpoint.describe()),
       dialect_(options.dialect),
+      replicas_count_(options.replicas > 0),
       scripts_({.dialect = dialect_.profile().script,
                 .unit_ms = dialect_.profile().unit_ms,
                 .audit = options.audit,
@@ -200,6 +206,7 @@ Task<Result<Reply>> Server::apply(Request request) {
   const auto self = shared_from_this();
   const model::Command& command = request.command;
   Sending sending;
+  sending.must_write = replicas_count_;
   for (unsigned failures = 0;; ++failures) {
     sending.resync = resync_.load(std::memory_order_relaxed);
     auto asking = connection_->send(bytes_of(request, scripts_, dialect_, sending),

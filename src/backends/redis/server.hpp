@@ -61,6 +61,7 @@ class Server : public std::enable_shared_from_this<Server> {
   const net::resp::Endpoint endpoint_;
   const std::string peer_;
   const Dialect dialect_;
+  const bool replicas_count_;
   const Scripts scripts_;
   Events events_;
   // Whatever is behind the address may have changed: compare fences with its clock.

@@ -19,6 +19,8 @@ struct Sending {
   bool by_text = false;  // EVAL instead of EVALSHA, after NOSCRIPT
   // Compare the fence with the server's clock: whatever is behind this connection may have changed.
   bool resync = false;
+  // Also where nothing needs to change: replicas confirm only what this connection wrote.
+  bool must_write = false;
 };
 
 // One command in RESP.

@@ -95,6 +95,37 @@ model::RateCommand read_rate(JsonReader& reader, model::RateCommand::Verb verb) 
   return command;
 }
 
+constexpr std::string_view run_verbs[] = {"run_begin",   "run_renew", "run_complete", "run_fail",
+                                          "run_abandon", "run_look",  "run_forget"};
+
+void write_run(json::object& out, const model::RunCommand& command) {
+  out["verb"] = run_verbs[static_cast<std::size_t>(command.verb) - 1];
+  out["owner"] = command.owner;
+  out["fingerprint"] = command.fingerprint;
+  out["guard_us"] = command.guard.count();
+  out["keep_us"] = command.keep.count();
+  out["takes_over"] = command.takes_over;
+  if (command.verb == model::RunCommand::Verb::complete) {
+    out["answer"] = answer_json(command.answer);
+  }
+  if (command.verb == model::RunCommand::Verb::fail) out["error"] = command.failure;
+}
+
+model::RunCommand read_run(JsonReader& reader, model::RunCommand::Verb verb) {
+  model::RunCommand command{.verb = verb,
+                            .owner = reader.text("owner"),
+                            .fingerprint = reader.text("fingerprint"),
+                            .guard = reader.micros("guard_us"),
+                            .keep = reader.micros("keep_us"),
+                            .takes_over = reader.flag("takes_over", true),
+                            .failure = reader.text("error")};
+  if (verb == model::RunCommand::Verb::complete) {
+    if (reader.object("answer") == nullptr) reader.refuse("answer", "must be there");
+    command.answer = read_answer(reader, "answer");
+  }
+  return command;
+}
+
 OwnerId read_owner(JsonReader& reader) {
   auto owner = OwnerId::make(reader.text("owner"));
   if (owner) return std::move(*owner);
@@ -140,7 +171,8 @@ Verb read_verb(JsonReader& reader, std::string_view verb) {
   if (verb != "inspect") {
     reader.refuse("verb",
                   "must be acquire, renew, release, inspect, force, force_source, check, "
-                  "rate_check, rate_peek or rate_reset");
+                  "rate_check, rate_peek, rate_reset, run_begin, run_renew, run_complete, "
+                  "run_fail, run_abandon, run_look or run_forget");
   }
   model::Inspect inspect;
   if (!reader.text("owner").empty()) inspect.owner = read_owner(reader);
@@ -156,6 +188,10 @@ model::Command read_command(JsonReader& reader) {
   const auto* rate = std::ranges::find(rate_verbs, verb);
   if (rate != std::end(rate_verbs)) {
     return read_rate(reader, static_cast<model::RateCommand::Verb>(rate - rate_verbs + 1));
+  }
+  const auto* run = std::ranges::find(run_verbs, verb);
+  if (run != std::end(run_verbs)) {
+    return read_run(reader, static_cast<model::RunCommand::Verb>(run - run_verbs + 1));
   }
   return model::LockCommand{read_spec(reader, "spec"), read_verb(reader, verb)};
 }
@@ -173,6 +209,10 @@ json::object to_json(const Question& question) {
   }
   if (const auto* rate = std::get_if<model::RateCommand>(&question.command)) {
     write_rate(out, *rate);
+    return out;
+  }
+  if (const auto* run = std::get_if<model::RunCommand>(&question.command)) {
+    write_run(out, *run);
     return out;
   }
   const auto& lock = std::get<model::LockCommand>(question.command);

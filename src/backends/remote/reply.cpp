@@ -5,6 +5,8 @@
 #include "backends/remote/views.hpp"
 #include "text/error_codes.hpp"
 
+#include <utility>
+
 namespace holdfast::backends::remote {
 
 namespace json = boost::json;
@@ -106,6 +108,39 @@ RateOutcome read_rate(JsonReader& reader) {
   return outcome;
 }
 
+json::object run_json(const model::RunOutcome& outcome) {
+  json::object out{{"type", "run"},
+                   {"done", outcome.done},
+                   {"found", to_string(outcome.found)},
+                   {"fence", digits(outcome.fence)},
+                   {"remaining_us", outcome.remaining.count()}};
+  if (outcome.answer != Answer{}) out["answer"] = answer_json(outcome.answer);
+  if (!outcome.failure.empty()) out["error"] = outcome.failure;
+  return out;
+}
+
+std::optional<RunFound> parse_found(std::string_view word) {
+  for (auto each = std::to_underlying(RunFound::nothing);
+       each <= std::to_underlying(RunFound::mismatch); ++each) {
+    if (to_string(RunFound{each}) == word) return RunFound{each};
+  }
+  return std::nullopt;
+}
+
+model::RunOutcome read_run(JsonReader& reader) {
+  const auto found = parse_found(reader.text("found"));
+  if (!found) reader.refuse("found", "must be a known word");
+  model::RunOutcome outcome{.done = reader.flag("done"),
+                            .found = found.value_or(RunFound::nothing),
+                            .fence = reader.number("fence"),
+                            .remaining = reader.micros("remaining_us"),
+                            .failure = reader.text("error")};
+  outcome.answer = read_answer(reader, "answer");
+  // A run that is the caller's is surely so for that long.
+  if (outcome.remaining < Micros::zero()) reader.refuse("remaining_us", "must not be negative");
+  return outcome;
+}
+
 model::Outcome read_outcome(JsonReader& reader) {
   using model::LockOutcome;
   const auto type = reader.text("type");
@@ -132,6 +167,7 @@ model::Outcome read_outcome(JsonReader& reader) {
     return model::GuardOutcome{reader.flag("accepted"), reader.number("newest")};
   }
   if (type == "rate") return read_rate(reader);
+  if (type == "run") return read_run(reader);
   reader.refuse("type", "is no outcome that we know");
   return LockOutcome{model::NotHeld{}};
 }
@@ -145,6 +181,8 @@ json::object to_json(const store::Reply& reply) {
         {"type", "checked"}, {"accepted", checked->accepted}, {"newest", digits(checked->newest)}};
   } else if (const auto* rate = std::get_if<RateOutcome>(&reply.outcome)) {
     out["outcome"] = rate_json(*rate);
+  } else if (const auto* run = std::get_if<model::RunOutcome>(&reply.outcome)) {
+    out["outcome"] = run_json(*run);
   } else {
     out["outcome"] = std::visit(Writer{}, std::get<model::LockOutcome>(reply.outcome));
   }

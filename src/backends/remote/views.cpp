@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/remote/views.hpp"
 
+#include "text/base64.hpp"
 #include "text/words.hpp"
 
 namespace holdfast::backends::remote {
@@ -188,6 +189,27 @@ LockView read_lock(JsonReader& reader) {
   each_object(reader, "members",
               [&](JsonReader& each) { lock.members.push_back(read_member(each)); });
   return lock;
+}
+
+json::object answer_json(const Answer& answer) {
+  return {{"status", answer.status},
+          {"headers", answer.headers},
+          {"body", text::to_base64(answer.body)}};
+}
+
+Answer read_answer(JsonReader& reader, std::string_view name) {
+  const auto* object = reader.object(name);
+  if (object == nullptr) return {};
+  JsonReader inner(*object);
+  const auto status = inner.small_number("status", 200);
+  if (status < 100 || status > 599) inner.refuse("status", "must be 100 to 599");
+  auto body = text::from_base64(inner.text("body"));
+  if (!body) inner.refuse("body", "must be base64");
+  Answer answer{.status = static_cast<std::uint16_t>(status),
+                .headers = inner.text("headers"),
+                .body = std::move(body).value_or(std::string())};
+  if (auto good = inner.done(); !good) reader.refuse(name, good.error().message);
+  return answer;
 }
 
 }  // namespace holdfast::backends::remote

@@ -4,6 +4,8 @@
 // these lose nothing: microseconds, and every field.
 #pragma once
 
+#include <holdfast/runs.hpp>
+
 #include "backends/remote/json_reader.hpp"
 #include "model/lock_state.hpp"
 
@@ -25,5 +27,10 @@ boost::json::array holders_json(const std::vector<HolderView>& holders);
 std::vector<HolderView> read_holders(JsonReader& reader, std::string_view name);
 boost::json::object lock_json(const LockView& lock);
 LockView read_lock(JsonReader& reader);
+
+// The body in base64, since it may be anything.
+boost::json::object answer_json(const Answer& answer);
+// The default if there is none.
+Answer read_answer(JsonReader& reader, std::string_view name);
 
 }  // namespace holdfast::backends::remote

@@ -17,11 +17,13 @@ extern const Command config_command;
 extern const Command doctor_command;
 extern const Command force_release_command;
 extern const Command elect_command;
+extern const Command guard_command;
 extern const Command help_command;
 extern const Command limit_command;
 extern const Command list_command;
 extern const Command man_pages_command;
 extern const Command n8n_command;
+extern const Command once_command;
 extern const Command release_command;
 extern const Command renew_command;
 extern const Command run_command;
@@ -34,11 +36,12 @@ extern const Command watch_command;
 namespace {
 
 constexpr const Command* commands[] = {
-    &run_command,           &elect_command,   &acquire_command,   &release_command,
-    &renew_command,         &status_command,  &list_command,      &watch_command,
-    &force_release_command, &limit_command,   &doctor_command,    &config_command,
-    &serve_command,         &token_command,   &n8n_command,       &completion_command,
-    &help_command,          &version_command, &man_pages_command, &complete_names_command,
+    &run_command,       &elect_command,          &once_command,   &acquire_command,
+    &release_command,   &renew_command,          &status_command, &list_command,
+    &watch_command,     &force_release_command,  &limit_command,  &doctor_command,
+    &config_command,    &serve_command,          &guard_command,  &token_command,
+    &n8n_command,       &completion_command,     &help_command,   &version_command,
+    &man_pages_command, &complete_names_command,
 };
 
 }  // namespace

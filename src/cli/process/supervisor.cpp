@@ -73,7 +73,16 @@ Supervisor::Supervisor(const Signals& signals, Terminal& terminal, Options optio
 Supervisor::~Supervisor() { close(timer_); }
 
 std::expected<Ending, NoProgram> Supervisor::run(Launch launch, std::span<Lease> leases) {
-  leases_ = leases;
+  std::vector<Hold> holds;
+  for (auto& lease : leases) {
+    holds.push_back({.remaining = [&lease] { return lease.remaining(); },
+                     .on_lost = [&lease](auto callback) { lease.on_lost(std::move(callback)); }});
+  }
+  return run(std::move(launch), std::move(holds));
+}
+
+std::expected<Ending, NoProgram> Supervisor::run(Launch launch, std::vector<Hold> holds) {
+  holds_ = std::move(holds);
   observe(LocalClock::now());
   const std::string word = launch.words.front();
   if (const int failure = start(std::move(launch))) {
@@ -115,8 +124,8 @@ int Supervisor::start(Launch launch) {
 }
 
 void Supervisor::listen_for_loss() {
-  for (auto& lease : leases_) {
-    lease.on_lost([loss = loss_](const Error& error) { loss->tell(error); });
+  for (const auto& hold : holds_) {
+    hold.on_lost([loss = loss_](const Error& error) { loss->tell(error); });
   }
 }
 
@@ -124,7 +133,7 @@ void Supervisor::listen_for_loss() {
 // because it tells a lease that ran out from one that was taken away.
 void Supervisor::observe(LocalTime now) {
   auto left = Duration::max();
-  for (const auto& lease : leases_) left = std::min(left, lease.remaining());
+  for (const auto& hold : holds_) left = std::min(left, hold.remaining());
   if (left <= Duration::zero()) {
     lost_ = true;
   } else {
@@ -236,7 +245,7 @@ bool Supervisor::has_ended() const {
 
 // The command is not reaped before everybody who knows its number is done with it.
 Ending Supervisor::finish() {
-  for (auto& lease : leases_) lease.on_lost({});
+  for (const auto& hold : holds_) hold.on_lost({});
   const bool lost = lost_ || ladder_.has_started() || guard_->has_fired();
   // Those it left behind have no lock either.
   if (ladder_.has_started()) tell_command(SIGKILL);

@@ -19,8 +19,17 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace holdfast::cli {
+
+// What a command runs under, and must not outlive. Copied freely; the calls stay good as long as
+// what they speak of.
+struct Hold {
+  std::function<Duration()> remaining;  // zero once it is lost
+  // From any thread, once, when it is lost; an empty callback listens no longer.
+  std::function<void(std::function<void(const Error&)>)> on_lost;
+};
 
 // How the command ended.
 struct Ending {
@@ -44,6 +53,7 @@ class Supervisor {
 
   // From its start to its end. The leases stay the caller's to release.
   std::expected<Ending, NoProgram> run(Launch launch, std::span<Lease> leases);
+  std::expected<Ending, NoProgram> run(Launch launch, std::vector<Hold> holds);
 
  private:
   class Loss;
@@ -68,7 +78,7 @@ class Supervisor {
   Terminal& terminal_;
   Options options_;
   Ladder ladder_;
-  std::span<Lease> leases_;
+  std::vector<Hold> holds_;
   std::shared_ptr<Loss> loss_;
   std::optional<Guard> guard_;
   pid_t child_ = 0;

@@ -217,6 +217,21 @@ Task<bool> Connection::send_stream(Response response, bool can_chunk) {
   co_return true;
 }
 
+// A body that comes from elsewhere: no more of it is asked for than the client has taken.
+Task<bool> Connection::send_rest(Response response, bool keep_alive) {
+  write_head(response, Framing::length, keep_alive, out_);
+  out_.append(response.body);
+  auto piece = BodySource::Piece::more;
+  while (true) {
+    WriteAll writing{*this};
+    if (!co_await writing) co_return false;
+    if (piece == BodySource::Piece::last) co_return true;
+    auto coming = response.rest->next(&out_);
+    piece = co_await std::move(coming);
+    if (piece == BodySource::Piece::broken) co_return false;
+  }
+}
+
 // Closing on a client that is still sending would destroy the answer on its way to it.
 Task<bool> Connection::linger() {
   channel_.end_writing();
@@ -308,6 +323,13 @@ runtime::Detached Connection::serve([[maybe_unused]] std::shared_ptr<Connection>
       auto sending = send_stream(std::move(response), can_chunk);
       co_await std::move(sending);
       break;
+    }
+    if (response.rest) {
+      auto sending = send_rest(std::move(response), keep_alive);
+      // What is cut short must not look whole.
+      if (!co_await std::move(sending)) co_return close();
+      unwritten = 0;
+      continue;
     }
     append(response, keep_alive, with_body);
     if (response.undelivered) {

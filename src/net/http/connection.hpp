@@ -59,6 +59,7 @@ class Connection : public std::enable_shared_from_this<Connection>,
   runtime::Detached serve(std::shared_ptr<Connection> self);
   Task<bool> shake_hands();
   Task<bool> send_stream(Response response, bool can_chunk);
+  Task<bool> send_rest(Response response, bool keep_alive);
   Task<bool> linger();
   void start_reading();
   void watch_for_the_end();

@@ -3,6 +3,8 @@
 // An HTTP request as a server sees it, and the answer to it.
 #pragma once
 
+#include <holdfast/task.hpp>
+
 #include <boost/container/small_vector.hpp>
 
 #include <cstdint>
@@ -71,6 +73,17 @@ class BodyStream {
   virtual void on_closed(std::move_only_function<void()> callback) = 0;
 };
 
+// The rest of a body, asked for piece by piece, as fast as the client takes it. On the connection's
+// thread.
+class BodySource {
+ public:
+  enum class Piece : std::uint8_t { more, last, broken };
+
+  virtual ~BodySource() = default;
+  // Puts the next bytes, framed as the head says, behind `out`, which outlives the task.
+  virtual Task<Piece> next(std::string* out) = 0;
+};
+
 struct Response {
   int status = 200;
   std::string_view content_type = "application/json";  // a literal
@@ -80,6 +93,11 @@ struct Response {
   bool cacheable = false;   // else nobody on the way may keep it
   std::uint64_t id = 0;     // X-Request-Id, unless zero
   bool has_waited = false;  // it took long because the caller wanted to wait
+  // The head as somebody else made it, each line with its end, in place of all of the above but
+  // `close`: without Connection, and without the blank line.
+  std::string head{};
+  // Sent behind `body`. Where it breaks off, so does the connection.
+  std::unique_ptr<BodySource> rest{};
   // A body without an end: called with the stream once the head is on its way.
   std::move_only_function<void(std::shared_ptr<BodyStream>)> stream;
   // Called if the client is known to be gone before the answer could be handed to the system.

@@ -78,6 +78,15 @@ RequestReader::Progress RequestReader::refuse(int status, std::string_view code,
   return Progress::refused;
 }
 
+RequestReader::Progress RequestReader::refuse_long_body() {
+  return refuse(413, "body_too_long", "the request's body is longer than max_body_bytes");
+}
+
+std::size_t RequestReader::body_limit() const {
+  const bool is_long = limits_.takes_long_body != nullptr && limits_.takes_long_body(request_);
+  return std::max(limits_.max_body_bytes, is_long ? limits_.max_long_body_bytes : 0);
+}
+
 RequestReader::Progress RequestReader::read_header() {
   // An empty line before a request is allowed to be ignored, and old clients send one.
   while (end_ - begin_ >= 2 && buffer_[begin_] == '\r' && buffer_[begin_ + 1] == '\n') begin_ += 2;
@@ -111,23 +120,22 @@ RequestReader::Progress RequestReader::parse_header() {
   request_.host = {};
   HeaderParser parser(request_);
   parser.header_limit(static_cast<std::uint32_t>(header_bytes_ + 1));
-  parser.body_limit(limits_.max_body_bytes);
+  parser.body_limit(std::max(limits_.max_body_bytes, limits_.max_long_body_bytes));
   boost::beast::error_code failed;
   parser.put(boost::asio::const_buffer(buffer_.data() + begin_, header_bytes_), failed);
   if (failed == http_error::bad_version) {
     return refuse(505, "http_version", "only HTTP/1.1 and HTTP/1.0 are spoken here");
   }
-  if (failed == http_error::body_limit) {
-    return refuse(413, "body_too_long", "the request's body is longer than max_body_bytes");
-  }
+  if (failed == http_error::body_limit) return refuse_long_body();
   const bool is_good = !failed || failed == http_error::need_more;
   if (!is_good || !parser.is_header_done()) {
     return refuse(400, "malformed_request", "the request is not well-formed HTTP/1.1");
   }
   request_.keep_alive = parser.keep_alive();
   content_length_ = static_cast<std::size_t>(parser.content_length().value_or(0));
+  if (content_length_ > body_limit()) return refuse_long_body();
   request_.has_body = parser.chunked() || content_length_ > 0;
-  if (parser.chunked()) chunk_reader_.emplace(limits_.max_body_bytes, limits_.max_header_bytes);
+  if (parser.chunked()) chunk_reader_.emplace(body_limit(), limits_.max_header_bytes);
   return check_request();
 }
 
@@ -196,8 +204,7 @@ RequestReader::Progress RequestReader::read_chunks() {
     case ChunkReader::Progress::needs_more: break;
     case ChunkReader::Progress::malformed:
       return refuse(400, "malformed_request", "the request's chunks are malformed");
-    case ChunkReader::Progress::too_long:
-      return refuse(413, "body_too_long", "the request's body is longer than max_body_bytes");
+    case ChunkReader::Progress::too_long: return refuse_long_body();
     case ChunkReader::Progress::too_wrapped:
       return refuse(431, "headers_too_long",
                     "the chunks' headers are longer than max_header_bytes");

@@ -18,6 +18,9 @@ struct ReaderLimits {
   std::size_t max_header_bytes = 16 * 1024;
   std::size_t max_headers = 64;
   std::size_t max_body_bytes = 64 * 1024;
+  // A body may be so long where the request is one that takes long ones; null: none does.
+  std::size_t max_long_body_bytes = 0;
+  bool (*takes_long_body)(const Request& request) = nullptr;
 };
 
 class RequestReader {
@@ -63,9 +66,11 @@ class RequestReader {
   Progress parse_header();
   Progress check_framing();
   Progress check_request();
+  std::size_t body_limit() const;
   Progress read_body();
   Progress read_chunks();
   Progress finish(std::size_t request_bytes);
+  Progress refuse_long_body();
   Progress refuse(int status, std::string_view code, std::string_view message);
 
   const ReaderLimits limits_;

@@ -30,6 +30,10 @@ void append_header(std::string_view name, std::string_view value, std::string& o
 }  // namespace
 
 void write_head(const Response& response, Framing framing, bool keep_alive, std::string& out) {
+  if (!response.head.empty()) {
+    out.append(response.head).append(keep_alive ? "\r\n" : "Connection: close\r\n\r\n");
+    return;
+  }
   append_status_line(response.status, out);
   const bool may_have_body = response.status >= 200 && response.status != 204;
   if (may_have_body && !response.content_type.empty()) {

@@ -170,6 +170,22 @@ void Link::close() {
              [self = shared_from_this()] { self->end_open(fail(Errc::unavailable, "closed")); });
 }
 
+void Link::reset() {
+  if (std::exchange(is_closed_, true)) return;
+  resolver_.cancel();
+  // Without a shutdown before it, which would end the connection in good order.
+  const linger at_once{.l_onoff = 1, .l_linger = 0};
+  if (descriptor_ >= 0) {
+    setsockopt(descriptor_, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+  }
+  error_code ignored;
+  std::ignore = socket_.close(ignored);
+  descriptor_ = -1;
+  if (!opened_) return;
+  asio::post(context_,
+             [self = shared_from_this()] { self->end_open(fail(Errc::unavailable, "closed")); });
+}
+
 ssize_t Link::write_now(std::string_view bytes) const noexcept {
   return ::send(descriptor_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
 }

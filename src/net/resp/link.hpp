@@ -43,6 +43,9 @@ class Link : public std::enable_shared_from_this<Link> {
   bool is_encrypted() const { return encrypted_.has_value(); }
   bool is_closed() const { return is_closed_; }
   void close();
+  // The same, and what the other side has not taken by now never reaches it. Only where all calls
+  // are made on the loop's thread.
+  void reset();
 
   // From any thread, not with TLS, without waiting: the bytes taken, or -1 and errno.
   ssize_t write_now(std::string_view bytes) const noexcept;

@@ -20,7 +20,8 @@ using text::WallTime;
 struct AuditEntry {
   WallTime at{};
   // acquired, released, forced, lost, denied, session_started, session_ended, server_started,
-  // server_stopped, tokens_reloaded, entries_dropped
+  // server_stopped, tokens_reloaded, rate_limit_reset, run_taken_over, run_forgotten,
+  // entries_dropped
   std::string what;
   std::string name{};  // of the lock, if one is meant
   std::optional<Fence> fence{};

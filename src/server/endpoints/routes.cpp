@@ -12,6 +12,7 @@ extern const std::span<const Route> lock_routes;
 extern const std::span<const Route> session_routes;
 extern const std::span<const Route> fence_routes;
 extern const std::span<const Route> rate_limit_routes;
+extern const std::span<const Route> idempotency_routes;
 extern const std::span<const Route> event_routes;
 extern const std::span<const Route> trail_routes;
 extern const std::span<const Route> stats_routes;
@@ -28,24 +29,11 @@ const Router& all_routes() {
   static const Router router = [] {
     Router table;
     for (const auto& group : {
-             acquire_routes,
-             acquire_all_routes,
-             lease_routes,
-             lock_routes,
-             session_routes,
-             fence_routes,
-             rate_limit_routes,
-             event_routes,
-             trail_routes,
-             stats_routes,
-             pattern_routes,
-             n8n_lock_routes,
-             n8n_rate_routes,
-             n8n_clean_up_routes,
-             store_apply_routes,
-             store_look_routes,
-             health_routes,
-             docs_routes,
+             acquire_routes,    acquire_all_routes, lease_routes,        lock_routes,
+             session_routes,    fence_routes,       rate_limit_routes,   idempotency_routes,
+             event_routes,      trail_routes,       stats_routes,        pattern_routes,
+             n8n_lock_routes,   n8n_rate_routes,    n8n_clean_up_routes, store_apply_routes,
+             store_look_routes, health_routes,      docs_routes,
          }) {
       table.add(group);
     }

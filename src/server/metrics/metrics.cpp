@@ -81,6 +81,21 @@ void write_rates(Exposition& out, const Metrics& metrics) {
   out.sample("", metrics.rate_limited);
 }
 
+void write_runs(Exposition& out, const RunMetrics& runs) {
+  out.begin("idempotency_requests_total", "counter",
+            "Attempts to begin a run under an idempotency key, by outcome.");
+  out.sample("outcome=\"new\"", runs.begun);
+  out.sample("outcome=\"replay\"", runs.replayed);
+  out.sample("outcome=\"mismatch\"", runs.mismatched);
+  out.sample("outcome=\"takeover\"", runs.taken_over);
+  out.sample("outcome=\"in_progress\"", runs.in_progress);
+  out.sample("outcome=\"failed\"", runs.failed);
+  out.sample("outcome=\"unknown\"", runs.unknown);
+  out.begin("idempotency_run_seconds", "histogram",
+            "How long runs took that began and ended through this server.");
+  out.sample("", runs.time);
+}
+
 void write_gauge(Exposition& out, std::string_view name, std::string_view help, double value) {
   out.begin(name, "gauge", help);
   out.sample("", value);
@@ -116,6 +131,7 @@ std::string exposition(const Metrics& metrics, const Gauges& gauges, std::string
   write_store(out, *metrics.store);
   write_http(out, metrics);
   write_rates(out, metrics);
+  write_runs(out, metrics.runs);
   write_gauges(out, gauges);
   return std::move(out).text();
 }

@@ -37,6 +37,19 @@ struct StoreMetrics {
   Counter changes;  // what is behind the address was replaced, or could not be reached for a while
 };
 
+// Of idempotency keys: what came of each attempt to begin a run, and how long runs took.
+struct RunMetrics {
+  Counter begun;
+  Counter taken_over;
+  Counter replayed;
+  Counter mismatched;
+  Counter in_progress;
+  Counter failed;   // before, and it was told so
+  Counter unknown;  // abandoned, and not to be taken over
+  Histogram time;
+  HoldTimes times;  // of those whose begin and end came through this server
+};
+
 struct Metrics {
   std::array<ByOutcome, kind_count> acquisitions;
   ByOutcome renewals;
@@ -58,6 +71,7 @@ struct Metrics {
   Counter rate_limited;  // requests that server.rate_limits turned away
   Counter deadlocks;
   Counter deadlock_victims;
+  RunMetrics runs;
 };
 
 // What is not counted but looked up.

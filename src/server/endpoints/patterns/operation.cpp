@@ -41,7 +41,10 @@ Task<Outcome> hold(std::shared_ptr<runtime::Runtime> runtime, Micros duration, L
     co_await alarm->wait_until(until);
     now = runtime->now();
   }
-  co_return Outcome{.end = end_of(leash, now), .took = std::chrono::floor<Micros>(now - began)};
+  const auto end = end_of(leash, now);
+  // Who has not held to the end can begin again without harm.
+  const auto effect = end == Outcome::End::done ? Effect::done : Effect::none;
+  co_return Outcome{.end = end, .effect = effect, .took = std::chrono::floor<Micros>(now - began)};
 }
 
 Response pass_on(ClientResponse answer, Fence fence) {
@@ -58,6 +61,8 @@ UpstreamCall call_of(const Operation& operation, const Ticket& ticket) {
   UpstreamCall call{.method = operation.method, .body = operation.body};
   call.headers.emplace_back("Holdfast-Fence", std::to_string(ticket.fence));
   call.headers.emplace_back("Holdfast-Resource", ticket.resource);
+  if (!operation.key.empty()) call.headers.emplace_back("Idempotency-Key", operation.key);
+  if (operation.takes_over) call.headers.emplace_back("Holdfast-Taken-Over", "true");
   if (!call.body.empty()) call.headers.emplace_back("Content-Type", "application/json");
   return call;
 }
@@ -79,8 +84,11 @@ Task<Outcome> call_upstream(Services& services, Operation operation, Ticket tick
   const LocalTime now = runtime->now();
   Outcome outcome{.end = end_of(leash, now), .took = std::chrono::floor<Micros>(now - began)};
   if (answer) {
+    // Whether it was still alone then nobody knows.
+    outcome.effect = outcome.end == Outcome::End::done ? Effect::done : Effect::unknown;
     outcome.answer = pass_on(std::move(*answer), ticket.fence);
   } else {
+    if (answer.error().code == Errc::outcome_unknown) outcome.effect = Effect::unknown;
     const int status = now >= leash.answer_by ? 504 : 502;
     outcome.answer = upstream_failed(
         status, fmt::format("'{}': {}", operation.upstream, answer.error().message));

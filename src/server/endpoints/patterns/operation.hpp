@@ -26,6 +26,7 @@ struct Leash {
 struct Outcome {
   enum class End : std::uint8_t { done, lost, stopped };
   End end = End::done;
+  Effect effect = Effect::none;
   Micros took{};
   std::optional<Response> answer{};  // of an upstream, or why it has none
 };

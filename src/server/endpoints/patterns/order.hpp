@@ -18,7 +18,13 @@ struct Operation {
   std::string upstream;  // empty: a hold
   std::string method;    // for the upstream
   std::string body;      // for the upstream, JSON or nothing
+  // Of a run under an Idempotency-Key, for the upstream; empty: of none.
+  std::string key{};
+  bool takes_over = false;  // another run began it, and was not heard of again
 };
+
+// Whether an operation has happened, for whoever must not let it happen twice.
+enum class Effect : std::uint8_t { none, done, unknown };
 
 struct PatternOrder {
   const Pattern& pattern;

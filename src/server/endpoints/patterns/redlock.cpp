@@ -78,6 +78,7 @@ Task<Response> run_redlock(Job job) {
   std::vector<LeasePtr> leases{lease};
   auto releasing = release_all(std::move(leases));
   work.was_ours = co_await std::move(releasing);
+  tell_effect(job, work.outcome.effect, work.was_ours);
   co_return encode(job, std::move(work), taken->attempts);
 }
 

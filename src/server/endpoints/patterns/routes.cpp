@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // POST /api/locks/{pattern}/{resourceId}: an operation under a lock, as the Valkey guide has it.
-#include "model/party.hpp"
 #include "server/endpoints/patterns/bodies.hpp"
-#include "server/endpoints/patterns/redlock.hpp"
-#include "server/endpoints/patterns/single.hpp"
+#include "server/endpoints/patterns/once.hpp"
 #include "server/services.hpp"
 
 #include <array>
@@ -27,16 +25,11 @@ Task<Response> run(const Call& call) {
   }
   auto order = parse_order(call, *pattern);
   if (!order) return done(refused(order.error()));
-  const bool waits = order->wanted.wait > Micros::zero();
+  auto once = parse_once(call, name);
+  if (!once) return done(refused(once.error()));
   Job job{services, call.who(), std::move(*order), call.request.stop()};
-  if (pattern->is_a_vote) return run_redlock(std::move(job));
-  if (waits) {
-    const auto party = model::party_of(job.order.wanted.owner.view());
-    auto place = services.waiting.enter(name, party);
-    if (!place) return done(refused(place.error()));
-    job.place.emplace(std::move(*place));
-  }
-  return run_single(std::move(job));
+  if (*once) return run_once(std::move(**once), std::move(job));
+  return run_job(std::move(job));
 }
 
 constexpr std::array routes{

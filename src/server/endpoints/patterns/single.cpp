@@ -69,6 +69,13 @@ Response encode(const Job& job, Outcome outcome, Fence fence, bool were_ours) {
 
 }  // namespace
 
+void tell_effect(const Job& job, Effect effect, bool were_ours) {
+  if (!job.effect) return;
+  const bool is_only_a_hold = job.order.operation.upstream.empty();
+  const auto instead = is_only_a_hold ? Effect::none : Effect::unknown;
+  *job.effect = effect == Effect::done && !were_ours ? instead : effect;
+}
+
 Task<Response> run_single(Job job) {
   const auto& order = job.order;
   if (job.place) record(job, EventType::queued);
@@ -98,6 +105,7 @@ Task<Response> run_single(Job job) {
   auto releasing = release_all(std::move(leases));
   const bool were_ours = co_await std::move(releasing);
   write_down_end(job, fence, outcome.took, were_ours);
+  tell_effect(job, outcome.effect, were_ours);
   co_return encode(job, std::move(outcome), fence, were_ours);
 }
 

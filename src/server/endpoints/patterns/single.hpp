@@ -7,6 +7,7 @@
 #include "server/http/answer.hpp"
 #include "server/locks/waiting_room.hpp"
 
+#include <memory>
 #include <optional>
 #include <stop_token>
 
@@ -19,7 +20,11 @@ struct Job {
   PatternOrder order;
   std::stop_token stop;
   std::optional<WaitingRoom::Ticket> place{};  // while it waits
+  std::shared_ptr<Effect> effect{};            // told when the operation has ended, unless null
 };
+
+// Tells it. What ended without the lock may have met another.
+void tell_effect(const Job& job, Effect effect, bool were_ours);
 
 // Takes the lock, performs the operation and gives the lock back, whatever became of it.
 Task<Response> run_single(Job job);

@@ -7,6 +7,7 @@
 #include "server/endpoints/store/note.hpp"
 #include "server/endpoints/store/protocol.hpp"
 #include "server/http/rate_access.hpp"
+#include "server/runs/run_access.hpp"
 
 #include <algorithm>
 #include <array>
@@ -35,6 +36,9 @@ Needed needed(const remote::Question& question) {
   if (const auto* rate = std::get_if<model::RateCommand>(&question.command)) {
     const auto counted = model::counted_under(question.name, rate->rule).value();
     return {needed_verb(rate->verb, counted), counted};
+  }
+  if (const auto* run = std::get_if<model::RunCommand>(&question.command)) {
+    return {needed_verb(run->verb, question.name.str()), question.name.str()};
   }
   const auto* lock = std::get_if<model::LockCommand>(&question.command);
   return {lock != nullptr ? std::visit(NeededVerb{}, lock->verb) : Verb::lock, question.name.str()};

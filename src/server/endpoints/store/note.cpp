@@ -4,6 +4,7 @@
 #include "backends/remote/json_reader.hpp"
 #include "model/limit_name.hpp"
 #include "server/http/rate_access.hpp"
+#include "server/runs/run_answer.hpp"
 #include "server/services.hpp"
 
 namespace holdfast::server::store_api {
@@ -83,6 +84,22 @@ class Note {
   const model::LockOutcome& outcome_;
 };
 
+// Begins in the metrics; whatever somebody took from another in the audit trail.
+void note_run(Services& services, const Who& who, const Question& question,
+              const model::RunCommand& command, const Result<store::Reply>& reply) {
+  if (!reply) return;
+  const auto& outcome = std::get<model::RunOutcome>(reply->outcome);
+  const auto& key = question.name.str();
+  if (command.verb == model::RunCommand::Verb::begin) {
+    count_begin(services.metrics().runs, outcome);
+    const bool took_over = outcome.done && outcome.found == RunFound::abandoned;
+    if (took_over) services.journal.note(who, "run_taken_over", key, "");
+  }
+  if (command.verb == model::RunCommand::Verb::forget && outcome.done) {
+    services.journal.note(who, "run_forgotten", key, to_string(outcome.found));
+  }
+}
+
 Result<RateOutcome> rate_outcome(const Result<store::Reply>& reply) {
   if (!reply) return std::unexpected(reply.error());
   return std::get<RateOutcome>(reply->outcome);
@@ -95,6 +112,9 @@ void note(Services& services, const Who& who, const Question& question,
   if (const auto* rate = std::get_if<model::RateCommand>(&question.command)) {
     const auto counted = model::counted_under(question.name, rate->rule).value();
     return note_rate(services, who, counted, *rate, rate_outcome(reply));
+  }
+  if (const auto* run = std::get_if<model::RunCommand>(&question.command)) {
+    return note_run(services, who, question, *run, reply);
   }
   const auto* command = std::get_if<model::LockCommand>(&question.command);
   // An error may have left the waiter in the queue.

@@ -55,7 +55,10 @@ struct Release {
 
 struct Inspect {
   // With an owner, the answer says what that owner holds.
-  std::optional<OwnerId> owner;
+  std::optional<OwnerId> owner{};
+  // Name the owners too. Whoever knows an owner can release its lease, so ask only for somebody who
+  // may. Not every store tells.
+  bool with_owners = false;
 };
 
 // Ends the leases whose fence is at most `up_to`. Whoever was granted the lock since that fence was
@@ -101,6 +104,7 @@ struct Forced {
 struct Seen {
   LockView lock;
   std::optional<Granted> mine;  // what Inspect::owner has; see Renew for several
+  std::vector<OwnerId> owners{};  // of lock.holders, in that order; empty unless asked for
 };
 // The command breaks a rule that only the state could tell: spec_mismatch, limit_reached.
 struct Refused {

@@ -303,6 +303,7 @@ Seen inspect(const LockState& state, const Inspect& wanted, StoreTime now) {
   for (const Hold& hold : state.holds) {
     const bool counts = hold.owner == wanted.owner && hold.expires > now;
     if (counts) keep_newest(seen.mine, granted(hold, now));
+    if (wanted.with_owners && hold.expires > now) seen.owners.push_back(hold.owner);
   }
   return seen;
 }

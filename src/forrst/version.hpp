@@ -3,6 +3,7 @@
 // Versions of functions and of the protocol: semantic versioning 2.0, compared as it says.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>

@@ -3,6 +3,7 @@
 // What a request may say, and what it means: names, defaults and bounds. Asks no store.
 #include "model/utf8.hpp"
 #include "recipes/n8n.hpp"
+#include "runtime/uuid.hpp"
 
 #include <fmt/format.h>
 
@@ -47,14 +48,6 @@ Result<void> check_seconds(std::string_view name, std::int64_t value, std::int64
   if (value >= least && value <= default_seconds) return {};
   return refuse(
       name, fmt::format("must be from {} to {} seconds; got {}", least, default_seconds, value));
-}
-
-// UUID v4, as the original makes them.
-std::string fresh_lock_id(Core& core) {
-  const auto high = core.runtime().random();
-  const auto low = core.runtime().random();
-  return fmt::format("{:08x}-{:04x}-4{:03x}-{:04x}-{:012x}", high >> 32U, high >> 16U & 0xffffU,
-                     high & 0xfffU, (low >> 48U & 0x3fffU) | 0x8000U, low & 0xffff'ffff'ffffU);
 }
 
 bool is_redis(std::string_view url) {
@@ -125,7 +118,7 @@ Result<LockRequest> completed(Core& core, LockRequest request) {
       return std::unexpected(std::move(good.error()));
     }
   }
-  if (request.lock_id.empty()) request.lock_id = fresh_lock_id(core);
+  if (request.lock_id.empty()) request.lock_id = runtime::fresh_uuid(core.runtime());
   if (auto owner = OwnerId::make(request.lock_id); !owner) {
     return refuse("lock_id", owner.error().message);
   }

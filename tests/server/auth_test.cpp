@@ -4,7 +4,7 @@
 #include "server/auth/bearer.hpp"
 #include "server/auth/principal.hpp"
 #include "server/auth/request_rate.hpp"
-#include "server/auth/rfc3339.hpp"
+#include "text/rfc3339.hpp"
 
 #include <gtest/gtest.h>
 
@@ -79,10 +79,10 @@ TEST(Bearer, takes_nothing_else) {
 
 TEST(Rfc3339, is_read_in_every_zone) {
   const text::WallTime noon = std::chrono::sys_days(std::chrono::year(2027) / 1 / 31) + 12h;
-  EXPECT_EQ(parse_rfc3339("2027-01-31T12:00:00Z"), noon);
-  EXPECT_EQ(parse_rfc3339("2027-01-31T13:30:00+01:30"), noon);
-  EXPECT_EQ(parse_rfc3339("2027-01-31T04:00:00.250-08:00"), noon + 250ms);
-  EXPECT_EQ(parse_rfc3339("2027-01-31T12:00:00.123456789Z"), noon + 123456us);
+  EXPECT_EQ(text::parse_rfc3339("2027-01-31T12:00:00Z"), noon);
+  EXPECT_EQ(text::parse_rfc3339("2027-01-31T13:30:00+01:30"), noon);
+  EXPECT_EQ(text::parse_rfc3339("2027-01-31T04:00:00.250-08:00"), noon + 250ms);
+  EXPECT_EQ(text::parse_rfc3339("2027-01-31T12:00:00.123456789Z"), noon + 123456us);
 }
 
 TEST(Rfc3339, refuses_what_is_no_time) {
@@ -106,7 +106,7 @@ TEST(Rfc3339, refuses_what_is_no_time) {
                            "-027-01-31T12:00:00Z",
                            "2027-01-31T12:00:00+24:00",
                            "99999-01-31T12:00:00Z"}) {
-    EXPECT_EQ(parse_rfc3339(text), std::nullopt) << text;
+    EXPECT_EQ(text::parse_rfc3339(text), std::nullopt) << text;
   }
 }
 

@@ -45,6 +45,8 @@ struct ExtensionCall {
   boost::json::object options{};
 };
 
+// Where the server says after how long to come back, that is the least; if it asks for more than
+// `most`, its answer is returned instead.
 struct Backoff {
   unsigned attempts = 5;  // in all
   Duration first = std::chrono::milliseconds(100);
@@ -60,7 +62,7 @@ struct CallOptions {
   boost::json::object context{};
   std::optional<LockOptions> lock{};
   std::optional<std::string> idempotency_key{};
-  std::optional<Duration> deadline{};
+  std::optional<Duration> deadline{};  // of the whole call, from its first attempt
   std::vector<ExtensionCall> extensions{};  // any others, as they are
   // Whether LOCK_ACQUISITION_FAILED, LOCK_TIMEOUT and other retryable errors of locks are tried
   // again; nothing: they are returned.

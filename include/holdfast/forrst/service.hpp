@@ -48,6 +48,7 @@ enum class ShowOwner : std::uint8_t {
 
 struct ServiceOptions {
   std::string name = "holdfast";  // in capabilities
+  std::string version{};          // of the service, for health and describe
   std::string node{};             // in meta.node; empty: left out
   std::string prefix = "lock:";   // of the names of locks
   ShowOwner status_owner = ShowOwner::automatic;
@@ -85,8 +86,8 @@ struct Reply {
 class Service {
  public:
   // Errors: bad_input, naming the option.
-  static Result<Service> make(const Client& client, ServiceOptions options = {});
-  static Result<Service> make(const Client& client, ServiceOptions options,
+  static Result<Service> make(const holdfast::Client& client, ServiceOptions options = {});
+  static Result<Service> make(const holdfast::Client& client, ServiceOptions options,
                               std::shared_ptr<Host> host);
 
   // Before the first call. Errors: bad_input, naming the field and the rule: a name that is taken

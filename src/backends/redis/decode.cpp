@@ -224,8 +224,14 @@ struct SharedKey {
   Micros rounding{};     // its ttl may be this much longer than our lease
   // What the holder says of itself, where the key tells.
   std::string_view words;
-  StoreTime since;
+  std::optional<StoreTime> since;
 };
+
+std::optional<StoreTime> time_from(std::string_view digits) {
+  const auto us = parse_digits(digits);
+  if (!us) return std::nullopt;
+  return StoreTime(Micros(static_cast<std::int64_t>(*us)));
+}
 
 SharedKey shared_key_from(const Elements& reply, StoreTime now) {
   const auto left_ms = reply[6].integer;
@@ -235,8 +241,7 @@ SharedKey shared_key_from(const Elements& reply, StoreTime now) {
           .spec = body ? body->spec : model::LockSpec::mutex(),
           .rounding = reply.time(8),
           .words = reply.text(9),
-          .since = StoreTime(
-              Micros(static_cast<std::int64_t>(parse_digits(reply.text(10)).value_or(0))))};
+          .since = time_from(reply.text(10))};
 }
 
 // The ttl of the key is what everybody else goes by. The same as in mirror.lua.
@@ -245,10 +250,8 @@ void follow_ttl(const SharedKey& key, decltype(model::LockState::holds)& holds) 
     const bool is_strangers = hold.request == model::RequestId::any;
     if (is_strangers || hold.expires > key.ends) hold.expires = key.ends;
     // The same owner may have come again with something else to say of itself.
-    if (is_strangers && !key.words.empty()) {
-      hold.metadata = parse_metadata(key.words);
-      hold.since = key.since;
-    }
+    if (is_strangers && !key.words.empty()) hold.metadata = parse_metadata(key.words);
+    if (is_strangers && key.since) hold.since = *key.since;
   }
   if (holds.back().expires + key.rounding < key.ends) holds.back().expires = key.ends;
 }
@@ -266,7 +269,7 @@ void believe(const SharedKey& key, Snapshot& seen) {
   holds.push_back(model::Hold{.owner = std::move(*stranger),
                               .permits = key.spec.capacity,
                               .expires = key.ends,
-                              .since = key.since,
+                              .since = key.since.value_or(seen.at),
                               .metadata = parse_metadata(key.words)});
 }
 

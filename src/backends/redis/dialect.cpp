@@ -16,8 +16,9 @@ constexpr std::uint32_t seconds = 1000;
 constexpr Profile profiles[] = {
     {"valkey", "plain", "plain", "lock:*", Token::hex},
     {"redisx", "plain", "plain", "_lock:*", Token::redisx},
-    {"forrst", "plain", "plain", "forrst_lock:*", Token::uuid, seconds},
-    {"laravel", "plain", "plain", "laravel-database-laravel-cache-*", Token::alphanumeric, seconds},
+    {"forrst", "plain", "forrst", "forrst_lock:*", Token::uuid, seconds},
+    {"laravel", "plain", "forrst", "laravel-database-laravel-cache-*", Token::alphanumeric,
+     seconds},
     {"redlock-js", "plain", "plain", "*", Token::hex},
     {"redsync", "plain", "plain", "*", Token::base64},
     {"redis-py", "plain", "plain", "*", Token::hex},
@@ -33,6 +34,11 @@ constexpr std::string_view state_before = "{";
 constexpr std::string_view state_after = "}:hf";
 // Beside a counter.
 constexpr std::string_view text_after = ":meta";
+// Beside a lock of PHP's Forrst server: who holds it, since when and until when.
+constexpr std::string_view before_any_text = ":meta:";
+constexpr std::string_view texts_after[] = {":meta:owner", ":meta:acquired_at", ":meta:expires_at"};
+// What the names of its locks begin with, in its code and in its specification.
+constexpr std::string_view forrst_names[] = {"forrst_lock:", "lock:"};
 
 std::optional<LockName> between(std::string_view key, std::string_view before,
                                 std::string_view after) {
@@ -123,8 +129,27 @@ std::optional<LockName> Dialect::name_of_state_key(std::string_view key) const {
 std::vector<std::string> Dialect::shared_keys(const LockName& name) const {
   if (is_native()) return {};
   const std::string key = shared_key(name);
-  if (profile_.dialect == "counter") return {key, key + std::string(text_after)};
-  return {key};
+  std::vector<std::string> keys{key};
+  if (profile_.dialect == "counter") keys.push_back(key + std::string(text_after));
+  if (describes(name)) {
+    for (const auto after : texts_after) keys.push_back(key + std::string(after));
+  }
+  return keys;
+}
+
+// What PHP's server writes beside a lock says nothing about whether it is free.
+std::vector<std::string> Dialect::tracked_keys(const LockName& name) const {
+  auto keys = shared_keys(name);
+  if (describes(name)) keys.resize(1);
+  return keys;
+}
+
+bool Dialect::describes(const LockName& name) const {
+  if (profile_.script != "forrst") return false;
+  // Laravel's other locks have nothing beside them.
+  return profile_.name == "forrst" || std::ranges::any_of(forrst_names, [&](auto beginning) {
+           return name.str().starts_with(beginning);
+         });
 }
 
 std::string_view Dialect::first_shared_key(std::string_view key) const {
@@ -133,6 +158,13 @@ std::string_view Dialect::first_shared_key(std::string_view key) const {
 }
 
 Result<void> Dialect::admits(const LockName& name) const {
+  if (profile_.script == "forrst" && name.str().find(before_any_text) != std::string::npos) {
+    return fail(Errc::bad_input,
+                fmt::format("name must not contain '{}' in the profile {}: its key could be a text "
+                            "beside another lock",
+                            before_any_text, profile_.name));
+  }
+  if (profile_.dialect != "counter") return {};
   const auto key = shared_key(name);
   if (first_shared_key(key) == key) return {};
   return fail(
@@ -158,9 +190,10 @@ std::string_view Dialect::scan_type() const {
 
 std::optional<LockName> Dialect::name_of_scanned(std::string_view key) const {
   if (!scans_shared_keys()) return name_of_state_key(key);
-  // The text beside a counter is no counter.
-  if (profile_.dialect == "counter" && key.ends_with(text_after)) return std::nullopt;
-  return name_of_shared_key(key);
+  auto name = name_of_shared_key(key);
+  // What lies beside a lock is none.
+  if (!name || !admits(*name)) return std::nullopt;
+  return name;
 }
 
 OwnerId Dialect::fresh_owner(runtime::Runtime& runtime) const {

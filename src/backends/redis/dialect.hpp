@@ -45,10 +45,12 @@ class Dialect {
   std::optional<LockName> name_of_state_key(std::string_view key) const;
   // The keys of other programs, none in Holdfast's own layout.
   std::vector<std::string> shared_keys(const LockName& name) const;
+  // Those of them whose change may mean that the lock is free.
+  std::vector<std::string> tracked_keys(const LockName& name) const;
   // The first of those that this one is of.
   std::string_view first_shared_key(std::string_view key) const;
 
-  // Refuses, with the reason, a name whose key is the second one of another lock.
+  // Refuses, with the reason, a name whose key may be one that lies beside another lock's.
   Result<void> admits(const LockName& name) const;
 
   // Whoever tries in vain changes the ttl of the holder's key.
@@ -66,6 +68,8 @@ class Dialect {
 
  private:
   bool scans_shared_keys() const { return !is_native() && !before_.empty(); }
+  // Whether the lock's key has texts of PHP's Forrst server beside it.
+  bool describes(const LockName& name) const;
   std::string shared_key(const LockName& name) const;
   std::optional<LockName> name_of_shared_key(std::string_view key) const;
 

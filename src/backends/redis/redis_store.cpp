@@ -185,10 +185,11 @@ Task<Result<Reply>> RedisStore::apply(Request request) {
     return Task<Result<Reply>>(fail(Errc::cancelled, "cancelled before it began"));
   }
   const bool is_lock = std::holds_alternative<model::LockCommand>(request.command);
-  if (!defence_ || !is_lock) return send(std::move(request));
+  if (!is_lock) return send(std::move(request));
   if (auto admitted = options_.dialect.admits(request.name); !admitted) {
     return Task<Result<Reply>>(std::unexpected(std::move(admitted.error())));
   }
+  if (!defence_) return send(std::move(request));
   return send_and_hear(std::move(request));
 }
 

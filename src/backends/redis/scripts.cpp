@@ -46,6 +46,7 @@ Scripts::Scripts(const Options& options) : audited_(options.audit > 0) {
     state += lua_file("dialects/native");
   } else {
     state += lua_file("dialects/shared");
+    state += lua_file("dialects/calendar");
     state += lua_file(fmt::format("dialects/{}", options.dialect));
     state += lua_file("dialects/mirror");
   }

@@ -57,7 +57,7 @@ std::vector<std::string> Strangers::greeting() {
 }
 
 void Strangers::wait_for(const LockName& name, model::RequestId request) {
-  auto keys = server_->dialect().shared_keys(name);
+  auto keys = server_->dialect().tracked_keys(name);
   {
     const std::lock_guard lock(mutex_);
     auto& [requests, is_tracked] = waiting_[keys.front()];

@@ -3,9 +3,9 @@
 
 #include <holdfast/names.hpp>
 
-#include "server/auth/rfc3339.hpp"
 #include "server/auth/secret.hpp"
 #include "text/quote.hpp"
+#include "text/rfc3339.hpp"
 
 #include <fmt/format.h>
 
@@ -125,7 +125,7 @@ Result<text::WallTime> parse_expires(std::string_view field) {
     return refuse("the fifth field, if there is one, must be expires=TIME");
   }
   const auto text = field.substr(expires_key.size());
-  const auto time = parse_rfc3339(text);
+  const auto time = text::parse_rfc3339(text);
   if (!time) {
     return refuse(
         fmt::format("expires must be a time such as 2027-01-31T12:00:00Z; got {}", quoted(text)));

@@ -17,7 +17,7 @@ if theirs then
   reply[8] = SPEC
   reply[9] = ROUNDING_US
   reply[10] = held and held.words or ''
-  reply[11] = held and digits(held.since or now) or ''
+  reply[11] = held and held.since and digits(held.since) or ''
   if is_known and held.is_anyones and not is_strangers(known) then
     local last = call('ZRANGE', order, -1, -1, 'WITHSCORES')[2]
     reply[7] = math.max(0, math.ceil((tonumber(last) - now) / 1000))

@@ -13,24 +13,6 @@ local function shown(word)
   return type(word) == 'string' and is_text(word) and word or ''
 end
 
--- "2026-11-16T03:45:12.345Z" in microseconds since 1970, or nothing.
-local function time_of(word)
-  if type(word) ~= 'string' then return nil end
-  local year, month, day, hour, minute, second, part =
-    string.match(word, '^(%d%d%d%d)%-(%d%d)%-(%d%d)T(%d%d):(%d%d):(%d%d)%.?(%d*)Z$')
-  if not year then return nil end
-  local y = tonumber(year) - (tonumber(month) <= 2 and 1 or 0)
-  local era = math.floor(y / 400)
-  local yoe = y - era * 400
-  local mp = (tonumber(month) + 9) % 12
-  local doe = yoe * 365 + math.floor(yoe / 4) - math.floor(yoe / 100)
-    + math.floor((153 * mp + 2) / 5) + tonumber(day) - 1
-  local days = era * 146097 + doe - 719468
-  if days < 0 then return nil end
-  return ((days * 24 + tonumber(hour)) * 60 + tonumber(minute)) * 60000000
-    + tonumber(second) * 1000000 + tonumber(sub(part .. '000000', 1, 6))
-end
-
 -- Who it is by the text, what that says of itself (as metadata, see describe), and since when.
 local function read_text(text)
   local read, found = pcall(cjson.decode, text)
@@ -70,24 +52,6 @@ hurry = function()
   call('PEXPIRE', meta, LEAVING_MS)
 end
 
--- "2026-11-16T03:45:12.345Z"
-local function iso(us)
-  local ms = math.floor(us / 1000)
-  local days, rest = math.floor(ms / 86400000), ms % 86400000
-  local z = days + 719468
-  local era = math.floor(z / 146097)
-  local doe = z - era * 146097
-  local yoe = math.floor((doe - math.floor(doe / 1460) + math.floor(doe / 36524)
-    - math.floor(doe / 146096)) / 365)
-  local doy = doe - (365 * yoe + math.floor(yoe / 4) - math.floor(yoe / 100))
-  local mp = math.floor((5 * doy + 2) / 153)
-  local month = mp < 10 and mp + 3 or mp - 9
-  local year = yoe + era * 400 + (month <= 2 and 1 or 0)
-  return format('%04d-%02d-%02dT%02d:%02d:%02d.%03dZ', year, month,
-    doy - math.floor((153 * mp + 2) / 5) + 1, math.floor(rest / 3600000),
-    math.floor(rest / 60000) % 60, math.floor(rest / 1000) % 60, rest % 1000)
-end
-
 -- The holder's metadata: source, note, value, host, program. Their words for it are in
 -- docs/dialects.md.
 local function describe(owner, hold)
@@ -99,7 +63,7 @@ local function describe(owner, hold)
   local name = words[2] and words[2] ~= '' and 2 or 5
   return '{"lock_id":' .. cjson.encode(owner) .. ',"workflow_id":' .. word(3)
     .. ',"workflow_name":' .. word(name) .. ',"execution_id":' .. word(1)
-    .. ',"locked_at":"' .. iso(hold.since) .. '"}'
+    .. ',"locked_at":"' .. iso(hold.since) .. format('.%03dZ"}', math.floor(hold.since / 1000) % 1000)
 end
 
 local function put(held)

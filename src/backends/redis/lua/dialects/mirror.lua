@@ -1,7 +1,6 @@
 -- The state is kept beside a key that other programs understand. Before a step it learns what they
 -- did, after the step their key says what became of it. A dialect gives theirs, put and clear, and
 -- the SPEC of what its key can say.
-local FOR_EVER_US = 86400000000
 -- How far the ttl of our key may be from our lease: it is told in whole units and milliseconds.
 local ROUNDING_US = UNIT_MS * 1000 + 4000
 
@@ -65,8 +64,10 @@ local function hear(stranger)
   local id = sub(stranger, 2)
   local hold = find_hold(id)
   local words = foreign.words or ''
-  if sub(hold.body, 1, -50) == words then return end
-  hold.body, hold.since = words .. sub(hold.body, -49), foreign.since or now
+  local is_same = sub(hold.body, 1, -50) == words
+  local since = foreign.since or is_same and hold.since or now
+  if is_same and since == hold.since then return end
+  hold.body, hold.since = words .. sub(hold.body, -49), since
   write_hold(id, hold)
 end
 
@@ -129,13 +130,15 @@ end
 
 local function mirror()
   if count == 0 then
-    if foreign then clear() end
+    if foreign or has_remains then clear() end
     return
   end
   local last = call('ZRANGE', order, -1, -1, 'WITHSCORES')
   local id, expires = sub(last[1], 2), tonumber(last[2])
   local known = is_theirs(sub(id, 17)) and foreign or nil
-  if known and expires == synced_expiry and count == synced_count then return end
+  -- What strangers say of their own lock is theirs to say.
+  local is_stale = known and foreign.is_stale and not is_foreign()
+  if known and expires == synced_expiry and count == synced_count and not is_stale then return end
   -- The ttl that strangers gave is left as it is.
   local left_ms = not (known and expires == synced_expiry)
     and math.ceil((expires - now) / 1000 / UNIT_MS) * UNIT_MS or nil

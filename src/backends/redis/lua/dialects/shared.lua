@@ -3,8 +3,13 @@ local wanted_spec = nil
 -- What their key says: owner, how often it entered, and what is left of its ttl in ms, below zero
 -- for ever. `leaving` if they have taken one of two keys away and not yet the other; `is_anyones` if
 -- its ttl may be the work of somebody who lost; `began_anew` if it is not ours although it looks so.
--- Where it is known, `words` (metadata) and `since`.
+-- Where it is known, `words` (metadata) and `since`. `is_stale` if what lies beside the key does not
+-- say the same.
 local foreign = nil
+-- Without their key there is something left that lay beside it.
+local has_remains = false
+-- A key without a ttl.
+local FOR_EVER_US = 86400000000
 -- How often strangers entered.
 local strangers = 0
 -- What the state said after it had learned of that.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "server/auth/rfc3339.hpp"
+#include "text/rfc3339.hpp"
 
 #include <chrono>
 
-namespace holdfast::server {
+namespace holdfast::text {
 namespace {
 
 namespace chrono = std::chrono;
@@ -72,7 +72,7 @@ chrono::minutes read_offset(Reader& in) {
 
 }  // namespace
 
-std::optional<text::WallTime> parse_rfc3339(std::string_view text) {
+std::optional<WallTime> parse_rfc3339(std::string_view text) {
   Reader in(text);
   const chrono::year year(in.number(4, 9999));
   in.expect('-');
@@ -95,4 +95,4 @@ std::optional<text::WallTime> parse_rfc3339(std::string_view text) {
   return chrono::sys_days(date) + time - offset;
 }
 
-}  // namespace holdfast::server
+}  // namespace holdfast::text

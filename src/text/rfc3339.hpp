@@ -6,11 +6,11 @@
 #include <optional>
 #include <string_view>
 
-namespace holdfast::server {
+namespace holdfast::text {
 
 // "2027-01-31T12:00:00Z", with a fraction of a second or an offset such as +01:00 if need be.
 // Strict: T and Z are capitals, every field has its digits, and the day exists. Leap seconds do
 // not. What is finer than a microsecond is cut off.
-std::optional<text::WallTime> parse_rfc3339(std::string_view text);
+std::optional<WallTime> parse_rfc3339(std::string_view text);
 
-}  // namespace holdfast::server
+}  // namespace holdfast::text

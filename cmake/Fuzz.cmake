@@ -70,3 +70,6 @@ holdfast_fuzz(canonical_json
   src/text/canonical_json.cpp src/text/js_number.cpp src/text/utf16.cpp src/model/utf8.cpp)
 holdfast_fuzz(rate_state src/model/rate_codec.cpp src/model/rate_limit.cpp)
 holdfast_fuzz(run_state src/model/idempotency_codec.cpp src/model/idempotency.cpp)
+holdfast_fuzz(forrst_envelope
+  src/forrst/envelope.cpp src/forrst/urn.cpp src/forrst/version.cpp src/text/json_parse.cpp
+  src/text/json_flaw.cpp src/model/utf8.cpp)

@@ -52,7 +52,8 @@ std::optional<Duration> read_moment(const json::value& value, std::string pointe
                                                "2026-11-16T12:00:00Z"));
     return std::nullopt;
   }
-  const auto left = *moment - std::chrono::system_clock::now();
+  // In microseconds: nanoseconds end in the year 2262.
+  const auto left = *moment - std::chrono::floor<Micros>(std::chrono::system_clock::now());
   return std::clamp<Duration>(std::chrono::duration_cast<Duration>(left), Duration::zero(),
                               max_deadline);
 }

@@ -30,7 +30,7 @@ std::vector<std::string> urns_of(Extension extension);
 bool is_urn(std::string_view text);
 // What may be called: a URN, or words with dots between them ("payments.charge").
 bool is_function_name(std::string_view text);
-// Names that the protocol keeps for itself: "forrst.…" and the vendor "cline".
+// Names that the protocol keeps for itself: "forrst.…", the vendor "cline", and no vendor at all.
 bool is_reserved_function(std::string_view name);
 
 }  // namespace holdfast::forrst

@@ -7,6 +7,7 @@
 #include "frame_server.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include <future>
 #include <latch>
@@ -222,6 +223,39 @@ TEST(ForrstClientSocket, no_answer_in_time_leaves_open_what_happened) {
     peer.wait_for_the_end();
   });
   EXPECT_EQ(code_of(client_of(server).call(call_of("f", 30ms))), Errc::outcome_unknown);
+}
+
+TEST(ForrstClientSocket, an_attempt_may_take_as_long_as_its_lock_and_no_longer_than_its_deadline) {
+  const FrameServer server([](FramePeer& peer, int) {
+    peer.request();
+    peer.wait_for_the_end();
+  });
+  const auto client = client_of(server);
+  auto waits = call_of("f", 30ms);
+  waits.lock = LockOptions{.key = "k", .ttl = 30s, .block = 1s};
+  auto began = std::chrono::steady_clock::now();
+  EXPECT_EQ(code_of(client.call(waits)), Errc::outcome_unknown);
+  EXPECT_GE(std::chrono::steady_clock::now() - began, 1030ms);
+  // And a second for the server to say that the time is over.
+  auto hurries = call_of("f", 1h);
+  hurries.deadline = 30ms;
+  began = std::chrono::steady_clock::now();
+  EXPECT_EQ(code_of(client.call(hurries)), Errc::outcome_unknown);
+  EXPECT_GE(std::chrono::steady_clock::now() - began, 1030ms);
+}
+
+TEST(ForrstClientSocket, a_forked_child_is_told_to_open_a_client_of_its_own) {
+  const FrameServer server(always(R"("result":1)"));
+  const auto client = client_of(server);
+  ASSERT_TRUE(client.call(call_of("f")));
+  const auto child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) ::_exit(code_of(client.call(call_of("f"))) == Errc::unavailable ? 0 : 1);
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(client.call(call_of("f")));
+  EXPECT_EQ(server.connections(), 1);
 }
 
 TEST(ForrstClientSocket, a_request_that_never_went_out_whole_did_nothing) {

@@ -178,8 +178,8 @@ TEST_F(Golden, a_lock_that_somebody_holds) {
 
 TEST_F(Golden, a_lock_that_was_waited_for_in_vain) {
   const Lease theirs = hold("lock:billing:report");
-  const auto asked = with(with(blocking_request, "req_002", "req_004"), R"("value": 5)",
-                          R"("value": 1)");
+  const auto asked =
+      with(with(blocking_request, "req_002", "req_004"), R"("value": 5)", R"("value": 1)");
   auto told = ask_text(asked);
   EXPECT_EQ(told.status, 423);
   EXPECT_EQ(plain(told), json::parse(R"({

@@ -128,9 +128,7 @@ Told ForrstService::ask(const Question& question, const forrst::Caller& caller,
   return told_by(service->handle(question.text(), caller, std::move(stop)));
 }
 
-Told ForrstService::ask_text(std::string_view body) const {
-  return told_by(service->handle(body));
-}
+Told ForrstService::ask_text(std::string_view body) const { return told_by(service->handle(body)); }
 
 Told ForrstService::lock_call(std::string_view name, json::object arguments,
                               const forrst::Caller& caller) const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peers.hpp"
 
+#include "php.hpp"
+
 #include <stdexcept>
 
 namespace holdfast::test {
@@ -41,6 +43,21 @@ class StringKeyInSeconds : public StringKey {
   bool take(RawRedis& redis, const std::string& key, const std::string& token,
             milliseconds ttl) const override {
     return redis.text({"SET", key, token, "EX", in_seconds(ttl), "NX"}) == "OK";
+  }
+};
+
+// PHP's Forrst server: the same, and three texts.
+class DescribedStringKey : public StringKey {
+ public:
+  bool take(RawRedis& redis, const std::string& key, const std::string& token,
+            milliseconds ttl) const override {
+    return ForrstServer(redis, key).acquire(token, std::chrono::ceil<std::chrono::seconds>(ttl));
+  }
+  bool release(RawRedis& redis, const std::string& key, const std::string& token) const override {
+    return ForrstServer(redis, key).auto_release(token);
+  }
+  Words keys(const std::string& key) const override {
+    return {key, key + ":meta:owner", key + ":meta:acquired_at", key + ":meta:expires_at"};
   }
 };
 
@@ -160,6 +177,7 @@ constexpr auto uuid = "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0
 std::vector<Peer> every_peer() {
   const auto plain = std::make_shared<StringKey>();
   const auto in_seconds = std::make_shared<StringKeyInSeconds>();
+  const auto described = std::make_shared<DescribedStringKey>();
   const auto by_script = std::make_shared<StringKeyByScript>();
   const auto counter = std::make_shared<Counter>();
   const auto redisson = std::make_shared<DepthByOwner>();
@@ -168,7 +186,7 @@ std::vector<Peer> every_peer() {
   return {
       {"valkey", "?profile=valkey", "lock:", "", hex, plain},
       {"redisx", "?profile=redisx", "_lock:", "", "[0-9]+-[0-9]{13}-[0-9a-z]{15}", plain},
-      {"forrst", "?profile=forrst", "forrst_lock:", "", uuid, in_seconds, Kind::mutex, seconds(1)},
+      {"forrst", "?profile=forrst", "forrst_lock:", "", uuid, described, Kind::mutex, seconds(1)},
       {"laravel", "?profile=laravel&prefix=app-database-app-cache-", "app-database-app-cache-", "",
        "[0-9A-Za-z]{16}", in_seconds, Kind::mutex, seconds(1)},
       {"redlock_js", "?profile=redlock-js", "", "", hex, by_script},

@@ -11,6 +11,18 @@ const std::string_view shared_key_script = R"lua(
 local key, meta = KEYS[1], KEYS[2]
 local kind = redis.call('TYPE', key).ok
 local ends = redis.call('HGET', 'twin:expiry', key)
+-- Three texts of PHP outlive the key by ten seconds.
+if #KEYS == 4 then
+  if kind == 'none' then return {} end
+  local owner = redis.call('GET', key)
+  assert(redis.call('GET', meta) == 's:' .. #owner .. ':"' .. owner .. '";', 'the text of another')
+  for i = 2, 4 do
+    assert(string.match(redis.call('GET', KEYS[i]) or '', '^s:%d+:".+";$'), 'no text')
+    local outlives = tonumber(redis.call('HGET', 'twin:expiry', KEYS[i])) - tonumber(ends)
+    assert(outlives == 10000, 'a text that ends at another time')
+  end
+  return {ends, owner, '1'}
+end
 if meta then
   assert(redis.call('EXISTS', meta) == redis.call('EXISTS', key), 'one key of two')
   assert(redis.call('HGET', 'twin:expiry', meta) == ends, 'two ends')

@@ -63,7 +63,8 @@ local function describe(owner, hold)
   local name = words[2] and words[2] ~= '' and 2 or 5
   return '{"lock_id":' .. cjson.encode(owner) .. ',"workflow_id":' .. word(3)
     .. ',"workflow_name":' .. word(name) .. ',"execution_id":' .. word(1)
-    .. ',"locked_at":"' .. iso(hold.since) .. format('.%03dZ"}', math.floor(hold.since / 1000) % 1000)
+    .. ',"locked_at":"' .. iso(hold.since)
+    .. format('.%03dZ"}', math.floor(hold.since / 1000) % 1000)
 end
 
 local function put(held)

@@ -1,6 +1,6 @@
--- The string of every SET NX client, and beside it three texts in which PHP's Forrst server keeps who
--- holds the lock, since when and until when. The string has the last word; its status and release
--- look at the texts first, so they are written, prolonged and deleted in one step with the string.
+-- The string of every SET NX client, and beside it three texts in which PHP's Forrst server keeps
+-- who holds the lock, since when and until when. The string has the last word. But their status and
+-- release look at the texts first, so these come and go in one step with it.
 local SPEC = '114294967295'
 local key = KEYS[5]
 -- The locks of an ordinary Laravel program have no texts.
@@ -76,7 +76,7 @@ local function put(held)
   end
 end
 
--- Whoever comes next writes its texts after it has the lock: what is there now is nobody's else.
+-- Whoever comes next writes its texts after it has the lock: what is there now is of no other lock.
 local function clear()
   call('DEL', key)
   if is_described then call('DEL', owner_key, acquired_key, expires_key) end

@@ -136,9 +136,9 @@ local function mirror()
   local last = call('ZRANGE', order, -1, -1, 'WITHSCORES')
   local id, expires = sub(last[1], 2), tonumber(last[2])
   local known = is_theirs(sub(id, 17)) and foreign or nil
-  -- What strangers say of their own lock is theirs to say.
-  local is_stale = known and foreign.is_stale and not is_foreign()
-  if known and expires == synced_expiry and count == synced_count and not is_stale then return end
+  if known and not known.is_stale and expires == synced_expiry and count == synced_count then
+    return
+  end
   -- The ttl that strangers gave is left as it is.
   local left_ms = not (known and expires == synced_expiry)
     and math.ceil((expires - now) / 1000 / UNIT_MS) * UNIT_MS or nil

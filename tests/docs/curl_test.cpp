@@ -9,31 +9,46 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
 #include <regex>
+#include <utility>
 
 namespace holdfast::test {
 namespace {
 
-// What a page has in its blocks of shell that call curl, one after the other.
-std::string script_of(const std::string& page) {
-  std::string script;
+// The blocks of one kind, in order.
+std::vector<std::string> blocks_of(const std::string& page, const std::string& kind) {
+  std::vector<std::string> blocks;
   std::string block;
   bool in_block = false;
   std::istringstream lines(page);
   for (std::string line; std::getline(lines, line);) {
     if (!in_block) {
-      in_block = line == "```sh";
+      in_block = line == "```" + kind;
       continue;
     }
     if (line != "```") {
       block += line + '\n';
       continue;
     }
-    if (block.find("curl") != std::string::npos) script += block;
-    block.clear();
+    blocks.push_back(std::exchange(block, {}));
     in_block = false;
   }
+  return blocks;
+}
+
+// What a page has in its blocks of shell from the first that calls curl on, one after the other.
+std::string script_of(const std::string& page) {
+  std::string script;
+  for (const auto& block : blocks_of(page, "sh")) {
+    if (!script.empty() || block.find("curl") != std::string::npos) script += block;
+  }
   return script;
+}
+
+// The configuration that a page begins with, where its lines need one.
+std::string configuration_of(const std::string& page_name, const std::string& page) {
+  return page_name == "forrst.md" ? blocks_of(page, "yaml").front() : "";
 }
 
 std::vector<std::string> numbers_behind(const std::string& script) {
@@ -62,14 +77,16 @@ std::string address_in(const std::string& log) {
 class Curl : public testing::TestWithParam<std::string> {};
 
 TEST_P(Curl, every_line_answers_what_the_page_says) {
-  const auto script = script_of(read_text(repository() / "docs" / GetParam()));
+  const auto page = read_text(repository() / "docs" / GetParam());
+  const auto script = script_of(page);
   const auto expected = numbers_behind(script);
   ASSERT_FALSE(expected.empty());
   const TemporaryFolder folder;
   const auto in_folder = [&](const char* name) { return (folder.path() / name).string(); };
+  std::ofstream(in_folder("system.yml")) << configuration_of(GetParam(), page);
   Program server({HOLDFAST_BINARY, "--store", "memory:", "serve", "--listen", "127.0.0.1:0"},
                  {.environment = {"HOME=" + folder.path().string(),
-                                  "HOLDFAST_SYSTEM_CONFIG=" + in_folder("none.yml")}});
+                                  "HOLDFAST_SYSTEM_CONFIG=" + in_folder("system.yml")}});
   ASSERT_TRUE(server.complains("listening")) << server.err();
   // The function writes down each status, and hands on what curl would have printed.
   const auto prologue = "curl() { command curl --silent --output '" + in_folder("body") +
@@ -88,7 +105,8 @@ TEST_P(Curl, every_line_answers_what_the_page_says) {
   EXPECT_EQ(answered.size(), expected.size()) << finished.out << finished.err;
 }
 
-INSTANTIATE_TEST_SUITE_P(Pages, Curl, testing::Values("http-api.md", "server.md", "rate-limits.md"),
+INSTANTIATE_TEST_SUITE_P(Pages, Curl,
+                         testing::Values("http-api.md", "server.md", "rate-limits.md", "forrst.md"),
                          [](const auto& page) {
                            auto name = page.param.substr(0, page.param.find('.'));
                            std::ranges::replace(name, '-', '_');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// docs/redisx.md names tests; each of them exists.
+// Pages that name tests: each of them exists, and each thing to do better has one.
 #include "docs/repository.hpp"
 
 #include <gtest/gtest.h>
@@ -29,25 +29,38 @@ std::set<std::string> existing() {
   return names;
 }
 
-TEST(RedisxPage, every_test_it_names_is_there) {
+struct Page {
+  std::string name;
+  std::size_t tests;  // at least
+  int things;         // to do better
+};
+
+class PageWithTests : public testing::TestWithParam<Page> {
+ protected:
+  const std::string page = read_text(repository() / "docs" / (GetParam().name + ".md"));
+};
+
+TEST_P(PageWithTests, every_test_it_names_is_there) {
   static const std::regex named(R"re(`([A-Z]\w+\.[a-z0-9]\w*_\w+)`)re");
-  const std::string page = read_text(repository() / "docs/redisx.md");
   const auto tests = existing();
   std::size_t count = 0;
   for (std::sregex_iterator it(page.begin(), page.end(), named), end; it != end; ++it, ++count) {
     EXPECT_TRUE(tests.contains((*it)[1].str())) << (*it)[1].str();
   }
-  EXPECT_GE(count, 30U);
+  EXPECT_GE(count, GetParam().tests);
 }
 
-TEST(RedisxPage, has_a_row_with_tests_for_each_of_the_eight_things_to_do_better) {
-  const std::string page = read_text(repository() / "docs/redisx.md");
-  for (int item = 1; item <= 8; ++item) {
+TEST_P(PageWithTests, has_a_row_with_tests_for_each_thing_to_do_better) {
+  for (int item = 1; item <= GetParam().things; ++item) {
     const std::regex row("\n\\| " + std::to_string(item) +
                          "\\. [^\n]*`[A-Z]\\w+\\.\\w+`[^\n]*\\|\n");
     EXPECT_TRUE(std::regex_search(page, row)) << item;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Pages, PageWithTests,
+                         testing::Values(Page{"redisx", 30, 8}, Page{"forrst", 12, 9}),
+                         [](const auto& page) { return page.param.name; });
 
 }  // namespace
 }  // namespace holdfast::test

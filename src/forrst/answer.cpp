@@ -18,6 +18,11 @@ namespace json = boost::json;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+Fault too_long() {
+  return {.code = std::string(codes::internal_error),
+          .message = fmt::format("The answer is longer than {} bytes", max_result_bytes)};
+}
+
 int status_of(const Answered& answered) {
   if (answered.status != 0) return answered.status;
   if (answered.faults.empty()) return 200;
@@ -41,9 +46,9 @@ json::array extensions_of(Answered& answered, const Orders& orders) {
 json::object meta_of(Answered& answered, const AnswerTo& to) {
   json::object meta;
   if (!to.node.empty()) meta["node"] = to.node;
-  meta["duration"] = json::object{
-      {"value", std::chrono::duration_cast<milliseconds>(to.took).count()},
-      {"unit", "millisecond"}};
+  meta["duration"] =
+      json::object{{"value", std::chrono::duration_cast<milliseconds>(to.took).count()},
+                   {"unit", "millisecond"}};
   if (!answered.rate_limit.empty()) meta["rate_limit"] = std::move(answered.rate_limit);
   if (to.function != nullptr && to.function->deprecated) {
     json::object deprecated{{"reason", to.function->deprecated->reason}};
@@ -60,14 +65,21 @@ bool fits_a_header(std::string_view id) {
   return std::ranges::all_of(id, [](char c) { return c > ' ' && c < '\x7f'; });
 }
 
+// Whoever is sent away because it comes too often is always told when to come again.
+Duration when_to_retry(const Answered& answered) {
+  if (answered.retry_after > Duration::zero() || answered.is_good()) return answered.retry_after;
+  const bool is_limit = answered.faults.front().code == codes::rate_limited;
+  return is_limit ? Duration(seconds(60)) : Duration::zero();
+}
+
 void add_headers(Reply& reply, const Answered& answered, const AnswerTo& to) {
   if (to.id && fits_a_header(*to.id)) reply.headers.emplace_back("X-Forrst-Request-Id", *to.id);
   reply.headers.emplace_back(
       "X-Forrst-Duration-Ms",
       std::to_string(std::chrono::duration_cast<milliseconds>(to.took).count()));
   if (!to.node.empty()) reply.headers.emplace_back("X-Forrst-Node", to.node);
-  if (answered.retry_after > Duration::zero()) {
-    const auto whole = std::chrono::ceil<seconds>(answered.retry_after).count();
+  if (const auto delay = when_to_retry(answered); delay > Duration::zero()) {
+    const auto whole = std::chrono::ceil<seconds>(delay).count();
     reply.headers.emplace_back("Retry-After", std::to_string(std::max<std::int64_t>(whole, 1)));
   }
 }
@@ -116,6 +128,11 @@ Reply encode(Answered answered, const AnswerTo& to) {
   }
   body["meta"] = meta_of(answered, to);
   reply.body = json::serialize(body);
+  if (reply.body.size() > max_result_bytes) {
+    auto instead = failed(too_long());
+    instead.undelivered = std::move(answered.undelivered);
+    return encode(std::move(instead), {.id = to.id, .node = to.node, .took = to.took});
+  }
   reply.has_waited = answered.has_waited;
   reply.undelivered = std::move(answered.undelivered);
   return reply;

@@ -59,23 +59,16 @@ json::object version_json(const Registered& entry, bool has_schema) {
 
 // What any function may answer with.
 json::array errors_json() {
-  constexpr std::array standard{codes::parse_error,
-                                codes::invalid_request,
-                                codes::invalid_protocol_version,
-                                codes::function_not_found,
-                                codes::version_not_found,
-                                codes::invalid_arguments,
-                                codes::unauthorized,
-                                codes::forbidden,
-                                codes::internal_error,
-                                codes::unavailable,
-                                codes::rate_limited};
+  constexpr std::array standard{
+      codes::parse_error,        codes::invalid_request,   codes::invalid_protocol_version,
+      codes::function_not_found, codes::version_not_found, codes::invalid_arguments,
+      codes::unauthorized,       codes::forbidden,         codes::internal_error,
+      codes::unavailable,        codes::rate_limited};
   json::array out;
   for (const auto code : standard) {
     const auto row = row_of(code);
-    out.push_back(json::object{{"code", code},
-                               {"retryable", row.is_retryable},
-                               {"http_status", row.http_status}});
+    out.push_back(json::object{
+        {"code", code}, {"retryable", row.is_retryable}, {"http_status", row.http_status}});
   }
   return out;
 }
@@ -141,8 +134,8 @@ std::expected<json::object, Fault> describe(const Registry& registry, const Serv
     if (versions == nullptr || version) {
       auto found = registry.find(order.function, version);
       if (!found) {
-        found.error().pointer = version && versions != nullptr ? "/call/arguments/version"
-                                                               : "/call/arguments/function";
+        found.error().pointer =
+            version && versions != nullptr ? "/call/arguments/version" : "/call/arguments/function";
         return std::unexpected(std::move(found.error()));
       }
     }

@@ -14,7 +14,7 @@
 namespace holdfast::forrst {
 
 struct DurationRule {
-  std::string what;        // "Lock TTL": the subject of messages
+  std::string what;  // "Lock TTL": the subject of messages
   Duration most{};
   bool allows_milliseconds = false;
 };

@@ -15,14 +15,15 @@
 namespace holdfast::forrst {
 
 struct Engine::Job {
-  std::stop_token stop;       // nobody wants it any more
-  std::stop_token ending{};   // the server cannot wait for it any more
-  std::stop_token lost{};     // of the lock
+  std::stop_token stop;    // nobody wants it any more
+  std::stop_token lost{};  // of the lock
   std::string once_key{};
   bool took_over = false;
   // What it came to.
   Effect effect = Effect::none;
-  int status = 0;  // as a function of the protocol's own wants it
+  // As a function of the protocol's own wants it.
+  int status = 0;
+  std::move_only_function<void()> undelivered{};
 };
 
 namespace {
@@ -71,6 +72,12 @@ Outcome guarded(Host& host, const Function& function, const Invocation& invocati
   }
 }
 
+Fault too_busy() {
+  return make(codes::unavailable, "Too many calls wait for a thread; try again later");
+}
+
+Fault cancelled() { return make("CANCELLED", "It was stopped before it began"); }
+
 Answered conclude(Outcome outcome, int status) {
   if (!outcome) return failed(std::move(outcome.error()));
   Answered answered;
@@ -79,14 +86,23 @@ Answered conclude(Outcome outcome, int status) {
   return answered;
 }
 
+// Whoever asks for advice gets it even if nothing else of the request could be looked at.
+std::vector<std::pair<Extension, std::string>> advice_wanted(const Envelope& envelope) {
+  std::vector<std::pair<Extension, std::string>> wanted;
+  for (const auto& each : envelope.extensions) {
+    const bool is_retry = known_extension(each.urn) == Extension::retry;
+    if (is_retry && wanted.empty()) wanted.emplace_back(Extension::retry, each.urn);
+  }
+  return wanted;
+}
+
 json::object deadline_data(Duration specified, Duration elapsed) {
   const auto in_ms = [](Duration time) {
     return json::object{{"value", std::chrono::duration_cast<milliseconds>(time).count()},
                         {"unit", "millisecond"}};
   };
-  const double used = specified > Duration::zero()
-                          ? std::chrono::duration<double>(elapsed) / specified
-                          : 1.0;
+  const double used =
+      specified > Duration::zero() ? std::chrono::duration<double>(elapsed) / specified : 1.0;
   return {{"specified", to_json(specified)},
           {"elapsed", in_ms(elapsed)},
           {"remaining", in_ms(std::max(specified - elapsed, Duration::zero()))},
@@ -116,7 +132,10 @@ Reply Engine::refuse(int status, const Fault& fault) const {
 // Nothing is done before all of this is good.
 std::expected<void, std::vector<Fault>> Engine::prepare(Turn& turn) const {
   const auto found = registry_.find(turn.envelope.function, turn.envelope.version);
-  if (!found) return std::unexpected(std::vector{found.error()});
+  if (!found) {
+    turn.orders.asked = advice_wanted(turn.envelope);
+    return std::unexpected(std::vector{found.error()});
+  }
   turn.function = *found;
   auto faults = check_arguments(turn.function->function, turn.envelope.arguments);
   turn.orders = parse_orders(turn.envelope, *turn.function, options_, faults);
@@ -136,8 +155,8 @@ std::expected<void, std::vector<Fault>> Engine::prepare(Turn& turn) const {
 Reply Engine::finish(const Turn& turn, Answered answered) const {
   const auto took = std::chrono::floor<Micros>(core_->runtime().now() - turn.began);
   if (turn.orders.deadline) {
-    answered.of(Extension::deadline) = deadline_data(
-        turn.orders.deadline->specified, std::chrono::duration_cast<Duration>(took));
+    answered.of(Extension::deadline) =
+        deadline_data(turn.orders.deadline->specified, std::chrono::duration_cast<Duration>(took));
   }
   host_->answered(turn.envelope.function,
                   answered.is_good() ? std::string_view() : answered.faults.front().code);
@@ -160,18 +179,18 @@ Task<Reply> Engine::answer(std::string_view body, Caller caller, std::stop_token
     answered.faults = std::move(refusal.faults);
     return Task<Reply>(encode(std::move(answered), {.id = id, .node = options_.node}));
   }
-  auto turn = std::make_shared<Turn>(
-      Turn{std::move(*envelope), std::move(caller), std::move(stop), began});
+  auto turn =
+      std::make_shared<Turn>(Turn{std::move(*envelope), std::move(caller), std::move(stop), began});
   if (auto good = prepare(*turn); !good) {
     Answered answered;
     answered.faults = std::move(good.error());
     return Task<Reply>(finish(*turn, std::move(answered)));
   }
-  return run(std::move(turn));
+  return run(shared_from_this(), std::move(turn));
 }
 
-Task<Reply> Engine::run(std::shared_ptr<Turn> turn) {
-  const auto self = shared_from_this();
+Task<Reply> Engine::run(std::shared_ptr<Engine>, std::shared_ptr<Turn> turn) {
+  const auto under_way = host_->under_way();
   if (core_->runtime().now() >= turn->give_up_at()) co_return finish(*turn, failed(too_late()));
   auto running = run_limited(*turn);
   Answered answered = co_await std::move(running);
@@ -205,7 +224,6 @@ Task<Answered> Engine::run_limited(const Turn& turn) {
 // From its begin on the call is no longer the client's: it goes on when the client leaves, and ends
 // with the server.
 Task<Answered> Engine::run_once(const Turn& turn) {
-  const auto under_way = host_->under_way();
   const auto name = record_name(turn);
   const auto terms = terms_of(*core_, turn);
   if (!name || !terms) {
@@ -217,10 +235,11 @@ Task<Answered> Engine::run_once(const Turn& turn) {
   host_->began(turn.caller, *name, begun->outcome);
   if (!begun->outcome.done) co_return instead_of_running(turn, begun->outcome);
   const auto run = recipes::GuardedRun::start(core_, *name, *terms, true, *begun);
-  Job job{.stop = run->lost(),
-          .ending = host_->ending(),
-          .once_key = turn.orders.once->key,
-          .took_over = run->took_over()};
+  FirstStop stop;
+  stop.add(run->lost());
+  stop.add(host_->ending());
+  Job job{
+      .stop = stop.token(), .once_key = key_for_functions(*name), .took_over = run->took_over()};
   auto running = run_locked(turn, job);
   Answered answered = co_await std::move(running);
   // Before the last word: a renewal that comes after that finds nothing of ours.
@@ -230,6 +249,7 @@ Task<Answered> Engine::run_once(const Turn& turn) {
   const Result<void> said = co_await std::move(saying);
   if (!said) host_->complain("idempotency", said.error().message);
   if (is_lost && job.effect != Effect::done) {
+    if (answered.undelivered) answered.undelivered();
     co_return failed(make(codes::conflict,
                           "The run of this idempotency key was not renewed in time, and another "
                           "may have it",
@@ -250,7 +270,9 @@ Task<Answered> Engine::run_locked(const Turn& turn, Job& job) {
   if (!turn.orders.lock) {
     auto calling = call(turn, job, std::move(invocation));
     Outcome outcome = co_await std::move(calling);
-    co_return conclude(std::move(outcome), job.status);
+    Answered answered = conclude(std::move(outcome), job.status);
+    answered.undelivered = std::move(job.undelivered);
+    co_return answered;
   }
   const LockOrder& order = *turn.orders.lock;
   auto taking = locks_.take(turn, order, job.stop);
@@ -275,7 +297,8 @@ Task<Answered> Engine::run_locked(const Turn& turn, Job& job) {
   const Micros remaining = lease->remaining();
   bool was_ours = remaining > Micros::zero();
   // Whoever has left cannot release it.
-  const bool stays = !order.auto_release && was_ours && !turn.stop.stop_requested();
+  const bool is_left = turn.stop.stop_requested() || job.stop.stop_requested();
+  const bool stays = !order.auto_release && was_ours && !is_left;
   if (stays) {
     lease->detach();
   } else {
@@ -288,8 +311,8 @@ Task<Answered> Engine::run_locked(const Turn& turn, Job& job) {
   answered.has_waited = order.block.has_value();
   if (was_ours) answered.of(Extension::atomic_lock) = Locks::data_of(order, *granted, remaining);
   if (stays) {
-    answered.undelivered = [self = shared_from_this(), held = granted->wanted] {
-      self->locks_.drop(held);
+    answered.undelivered = [core = core_, held = granted->wanted] {
+      client::give_back(core, held);
     };
   }
   co_return answered;
@@ -301,6 +324,7 @@ Task<Outcome> Engine::call(const Turn& turn, Job& job, Invocation invocation) {
     auto calling = turn.function->system(turn);
     SystemOutcome done = co_await std::move(calling);
     job.status = done.status;
+    job.undelivered = std::move(done.undelivered);
     job.effect = effect_of(done.outcome);
     co_return std::move(done.outcome);
   }
@@ -310,7 +334,6 @@ Task<Outcome> Engine::call(const Turn& turn, Job& job, Invocation invocation) {
   Leash leash(core_->shared_runtime(), until);
   leash.ends_with(job.stop);
   leash.ends_with(job.lost);
-  leash.ends_with(job.ending);
   invocation.stop = leash.token();
   invocation.deadline =
       steady_clock::now() + std::chrono::duration_cast<steady_clock::duration>(until - now);
@@ -318,10 +341,20 @@ Task<Outcome> Engine::call(const Turn& turn, Job& job, Invocation invocation) {
   job.effect = Effect::unknown;
   Outcome outcome;
   if (function.handler) {
-    auto working = pool_.run([this, &function, invocation = std::move(invocation)] {
-      return guarded(*host_, function, invocation);
-    });
-    outcome = co_await std::move(working);
+    auto working = pool_.run(
+        [this, &function, invocation = std::move(invocation)] {
+          return guarded(*host_, function, invocation);
+        },
+        leash.token());
+    std::expected<Outcome, WorkerPool::NotRun> ran = co_await std::move(working);
+    if (!ran) {
+      job.effect = Effect::none;
+      const bool is_late = core_->runtime().now() >= until;
+      co_return std::unexpected(ran.error() == WorkerPool::NotRun::too_many ? too_busy()
+                                : is_late                                   ? too_late()
+                                                                            : cancelled());
+    }
+    outcome = std::move(*ran);
   } else {
     std::exception_ptr thrown;
     try {

@@ -42,7 +42,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void add_system_functions();
   void add_lock_functions();
   std::expected<void, std::vector<Fault>> prepare(Turn& turn) const;
-  Task<Reply> run(std::shared_ptr<Turn> turn);
+  // `self` keeps the engine until the answer is there.
+  Task<Reply> run(std::shared_ptr<Engine> self, std::shared_ptr<Turn> turn);
   Task<Answered> run_limited(const Turn& turn);
   Task<Answered> run_once(const Turn& turn);
   Task<Answered> run_locked(const Turn& turn, Job& job);

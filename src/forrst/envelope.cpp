@@ -154,6 +154,9 @@ void Reading::read_id() {
   if (id->size() > max_id_bytes) {
     return refuse("/id", fmt::format("must be at most {} bytes long", max_id_bytes));
   }
+  if (std::ranges::any_of(*id, [](char c) { return (c >= 0 && c < ' ') || c == '\x7f'; })) {
+    return refuse("/id", "must not have control characters");
+  }
   envelope_.id = view(*id);
 }
 

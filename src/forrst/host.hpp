@@ -18,7 +18,7 @@ namespace holdfast::forrst {
 enum class LockEnd : std::uint8_t { released, forced, lost };
 
 struct Component {
-  std::string name;    // "store"
+  std::string name;  // "store"
   bool is_well = true;
   std::string message{};
   Duration latency{};

@@ -9,12 +9,30 @@
 
 namespace holdfast::forrst {
 
+// Stops when the first of several does.
+class FirstStop {
+ public:
+  void add(std::stop_token token) {
+    if (token.stop_possible()) reasons_.emplace_back(std::move(token), Stop{source_});
+  }
+  std::stop_token token() const { return source_.get_token(); }
+
+ private:
+  struct Stop {
+    std::stop_source source;
+    void operator()() { source.request_stop(); }
+  };
+  std::stop_source source_;
+  std::list<std::stop_callback<Stop>> reasons_;
+};
+
 // How long a function may go on: until a time, and until one of several things happens.
 class Leash {
  public:
   Leash(std::shared_ptr<runtime::Runtime> runtime, runtime::LocalTime until)
       : runtime_(std::move(runtime)),
-        timer_(runtime_->schedule(until, [source = source_]() mutable { source.request_stop(); })) {}
+        timer_(runtime_->schedule(until, [source = source_]() mutable { source.request_stop(); })) {
+  }
   Leash(const Leash&) = delete;
   Leash& operator=(const Leash&) = delete;
   ~Leash() { runtime_->cancel(timer_); }

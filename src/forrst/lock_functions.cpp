@@ -54,28 +54,30 @@ Fault Locks::not_yours(const FullKey& key, const OwnerId& owner,
   return not_found(key);
 }
 
-Task<Outcome> Locks::acquire(const Turn& turn) {
+Task<SystemOutcome> Locks::acquire(const Turn& turn) {
   std::vector<Fault> faults;
   json::object options = turn.arguments();
-  const auto* function = options.if_contains("function");
+  const auto* named = options.if_contains("function");
+  const std::string function(named != nullptr ? std::string_view(named->as_string()) : "");
   // Without a function there is nothing that the key could be prefixed with.
-  if (!options.contains("scope")) options["scope"] = function != nullptr ? "function" : "global";
-  if (function == nullptr && options.at("scope") == "function") {
-    co_return std::unexpected(Fault{.code = std::string(codes::invalid_arguments),
-                                    .message = "The scope function needs the name of a function",
-                                    .pointer = "/call/arguments/function"});
+  if (!options.contains("scope")) options["scope"] = function.empty() ? "global" : "function";
+  if (function.empty() && options.at("scope") == "function") {
+    co_return SystemOutcome{
+        std::unexpected(Fault{.code = std::string(codes::invalid_arguments),
+                              .message = "The scope function needs the name of a function",
+                              .pointer = "/call/arguments/function"})};
   }
-  const auto order =
-      parse_lock(options, "/call/arguments",
-                 function != nullptr ? std::string_view(function->as_string()) : "", prefix_, faults);
-  if (!order) co_return first_of(std::move(faults));
+  const auto order = parse_lock(options, "/call/arguments", function, prefix_, faults);
+  if (!order) co_return SystemOutcome{first_of(std::move(faults))};
   auto taking = take(turn, *order, turn.stop);
   std::expected<Granted, Fault> granted = co_await std::move(taking);
-  if (!granted) co_return std::unexpected(std::move(granted.error()));
+  if (!granted) co_return SystemOutcome{std::unexpected(std::move(granted.error()))};
   auto result = data_of(*order, *granted, granted->taken.remaining);
-  result["key"] = order->key;
   result["full_key"] = order->full_key;
-  co_return json::value(std::move(result));
+  // Nobody but the caller will know its owner.
+  co_return SystemOutcome{
+      .outcome = json::value(std::move(result)),
+      .undelivered = [core = core_, held = granted->wanted] { client::give_back(core, held); }};
 }
 
 Task<Outcome> Locks::release(const Turn& turn) {
@@ -122,9 +124,8 @@ Task<Outcome> Locks::force_release(const Turn& turn) {
   if (!reply) co_return std::unexpected(fault_of(*host_, reply.error(), "force-release"));
   const auto* forced = std::get_if<model::Forced>(&outcome_of(reply));
   if (forced == nullptr) co_return std::unexpected(not_found(*key));
-  const client::Wanted was{.name = key->name,
-                           .spec = model::LockSpec::mutex(),
-                           .owner = core_->fresh_owner()};
+  const client::Wanted was{
+      .name = key->name, .spec = model::LockSpec::mutex(), .owner = core_->fresh_owner()};
   host_->ended(turn.caller, was, forced->fence, LockEnd::forced);
   co_return json::value{{"released", true}, {"key", key->text}, {"forced", true}};
 }
@@ -135,7 +136,8 @@ bool Locks::shows_owner(const Turn& turn, const LockName& name) const {
     case ShowOwner::automatic:
       if (!turn.caller.is_known) return true;
       [[fallthrough]];
-    case ShowOwner::admin: return turn.caller.is_known && turn.may(Caller::Right::admin, name.str());
+    case ShowOwner::admin:
+      return turn.caller.is_known && turn.may(Caller::Right::admin, name.str());
   }
   return false;
 }
@@ -150,8 +152,7 @@ Task<Outcome> Locks::status(const Turn& turn) {
     if (auto good = OwnerId::make(owner->as_string())) sent = *good;
   }
   const bool is_shown = shows_owner(turn, key->name);
-  auto looking =
-      ask(*core_, key->name, model::Inspect{.owner = sent, .with_owners = is_shown});
+  auto looking = ask(*core_, key->name, model::Inspect{.owner = sent, .with_owners = is_shown});
   const Result<store::Reply> reply = co_await std::move(looking);
   if (!reply) co_return std::unexpected(fault_of(*host_, reply.error(), "status"));
   const auto& seen = std::get<model::Seen>(outcome_of(reply));
@@ -178,9 +179,8 @@ Task<Outcome> Locks::renew(const Turn& turn) {
   const auto ttl = parse_ttl(turn.arguments(), "/call/arguments", faults);
   if (!key || !owner || !ttl) co_return first_of(std::move(faults));
   if (!turn.may(Caller::Right::lock, key->name.str())) co_return std::unexpected(forbidden(*key));
-  auto renewing =
-      ask(*core_, key->name,
-          model::Renew{.owner = *owner, .request = model::RequestId::any, .ttl = *ttl});
+  auto renewing = ask(*core_, key->name,
+                      model::Renew{.owner = *owner, .request = model::RequestId::any, .ttl = *ttl});
   const Result<store::Reply> reply = co_await std::move(renewing);
   if (!reply) co_return std::unexpected(fault_of(*host_, reply.error(), "renew"));
   const auto* granted = std::get_if<model::Granted>(&outcome_of(reply));

@@ -116,7 +116,8 @@ void read_block(Reader& in, LockOrder& out) {
 void read_auto_release(Reader& in, LockOrder& out) {
   const auto* value = in.find("auto_release");
   if (value == nullptr) return;
-  if (!value->is_bool()) return in.refuse("auto_release", "Lock auto_release must be true or false");
+  if (!value->is_bool())
+    return in.refuse("auto_release", "Lock auto_release must be true or false");
   out.auto_release = value->get_bool();
 }
 
@@ -171,8 +172,8 @@ std::optional<FullKey> parse_full_key(const json::object& arguments, std::string
     in.refuse("key", "Lock key must be a prefix and letters, digits and -_:. without ':meta:'");
     return std::nullopt;
   }
-  in.refuse("key", fmt::format("Lock key must begin with its prefix: {} or {}", text::quoted(prefix),
-                               text::quoted(other_prefix)));
+  in.refuse("key", fmt::format("Lock key must begin with its prefix: {} or {}",
+                               text::quoted(prefix), text::quoted(other_prefix)));
   return std::nullopt;
 }
 

@@ -19,15 +19,14 @@ Fault make(std::string_view code, std::string message, json::object details = {}
 }
 
 // "5 seconds", and as the protocol has it, "1 seconds" too.
-std::string waited_text(const json::object& block) {
-  const auto* value = block.if_contains("value");
-  const auto* unit = block.if_contains("unit");
-  const auto number = value == nullptr    ? std::string("0")
-                      : value->is_int64() ? std::to_string(value->get_int64())
-                      : value->is_string() ? std::string(value->get_string())
-                                           : std::string("0");
-  return fmt::format("{} {}s", number,
-                     unit != nullptr ? std::string_view(unit->get_string()) : "second");
+std::string waited_text(Duration block, const json::object& written) {
+  const auto* unit = written.if_contains("unit");
+  const std::string_view word = unit != nullptr ? std::string_view(unit->get_string()) : "second";
+  const Duration one = word == "minute" ? std::chrono::minutes(1)
+                       : word == "hour" ? std::chrono::hours(1)
+                       : word == "day"  ? Duration(std::chrono::days(1))
+                                        : Duration(std::chrono::seconds(1));
+  return fmt::format("{} {}s", block / one, word);
 }
 
 }  // namespace
@@ -36,13 +35,15 @@ Fault fault_of(Host& host, const Error& error, std::string_view what) {
   switch (error.code) {
     case Errc::unsupported: return make(codes::extension_not_applicable, error.message);
     case Errc::bad_input: return make(codes::invalid_arguments, error.message);
-    case Errc::spec_mismatch: return make(codes::conflict, "The name is in use as another kind of lock");
+    case Errc::spec_mismatch:
+      return make(codes::conflict, "The name is in use as another kind of lock");
     case Errc::limit_reached: return make(codes::unavailable, error.message);
     case Errc::cancelled:
-      return host.is_draining() ? make(codes::unavailable, "The server is shutting down")
-                                : make("CANCELLED", "The caller left");
+      if (!host.is_draining()) return make("CANCELLED", "The caller left");
+      break;
     default: break;
   }
+  if (host.is_draining()) return make(codes::unavailable, "The server is shutting down");
   host.complain(what, error.message);
   return make(codes::unavailable, "The lock store did not answer as it should; try again later");
 }
@@ -60,8 +61,7 @@ client::Wanted Locks::wanted_for(const Turn& turn, const LockOrder& order) const
   auto metadata = std::make_shared<Metadata>();
   metadata->source = turn.envelope.function;
   metadata->note = "forrst " + turn.envelope.id;
-  const auto owner =
-      order.owner.empty() ? runtime::fresh_uuid(core_->runtime()) : order.owner;
+  const auto owner = order.owner.empty() ? runtime::fresh_uuid(core_->runtime()) : order.owner;
   return {.name = LockName::make(order.full_key).value(),
           .spec = model::LockSpec::mutex(),
           .owner = OwnerId::make(owner).value(),
@@ -88,7 +88,8 @@ Fault Locks::not_taken(const LockOrder& order, const client::NotTaken& why, bool
       if (!order.block) break;
       details["waited"] = order.block_text;
       return make(codes::lock_timeout,
-                  fmt::format("Lock acquisition timed out after {}", waited_text(order.block_text)),
+                  fmt::format("Lock acquisition timed out after {}",
+                              waited_text(*order.block, order.block_text)),
                   std::move(details));
     }
     default: break;
@@ -100,22 +101,30 @@ Task<std::expected<Locks::Granted, Fault>> Locks::take(const Turn& turn, LockOrd
                                                        std::stop_token stop) {
   using Taking = std::expected<Granted, Fault>;
   if (!turn.may(Caller::Right::lock, order.full_key)) {
-    co_return Taking(std::unexpect,
-                     make(codes::forbidden, "Your token does not cover this lock", order.details()));
+    co_return Taking(std::unexpect, make(codes::forbidden, "Your token does not cover this lock",
+                                         order.details()));
   }
   client::Wanted wanted = wanted_for(turn, order);
   const LocalTime give_up_at = turn.give_up_at();
   bool is_cut = false;
   if (order.block) {
-    const LocalTime now = this->now();
-    const Micros left =
-        give_up_at == LocalTime::max() ? *order.block : std::chrono::floor<Micros>(give_up_at - now);
+    const Micros left = give_up_at == LocalTime::max()
+                            ? *order.block
+                            : std::chrono::floor<Micros>(give_up_at - now());
     is_cut = left < Micros(*order.block);
-    wanted.wait = std::clamp(left, Micros::zero(), Micros(*order.block));
+    if (left <= Micros::zero()) {
+      const client::NotTaken late{{Errc::timed_out, "the deadline passed"}};
+      co_return Taking(std::unexpect, not_taken(order, late, true));
+    }
+    wanted.wait = std::min(left, Micros(*order.block));
   }
   auto taking = host_->take(core_, turn.caller, wanted, std::move(stop));
   const client::TakeResult taken = co_await std::move(taking);
   if (!taken) co_return Taking(std::unexpect, not_taken(order, taken.error(), is_cut));
+  if (!order.owner.empty()) {
+    by_hand_.forget(order.full_key, order.owner);
+    by_itself_.forget(order.full_key, order.owner);
+  }
   co_return Granted{client::held(std::move(wanted), *taken), *taken};
 }
 
@@ -137,7 +146,10 @@ Task<bool> Locks::give_back(const Turn& turn, Granted granted,
   const bool is_valid = lease->remaining() > Micros::zero();
   auto releasing = lease->release();
   const Result<Released> released = co_await std::move(releasing);
-  if (!released) host_->complain("release", released.error().message);
+  if (!released) {
+    host_->complain("release", released.error().message);
+    drop(granted.wanted);
+  }
   // No answer: it was valid by our clock, and ends by itself.
   const bool was_ours = is_valid && (!released || *released == Released::released);
   const auto& wanted = granted.wanted;

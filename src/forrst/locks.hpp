@@ -37,13 +37,12 @@ class Locks {
   // Renewed from now on, until it is given back or left to its owner.
   std::shared_ptr<client::HeldLease> keep(const Granted& granted) const;
   // False if it was no longer the caller's.
-  Task<bool> give_back(const Turn& turn, Granted granted,
-                       std::shared_ptr<client::HeldLease> lease);
-  // Gives it back without keeping anybody waiting.
+  Task<bool> give_back(const Turn& turn, Granted granted, std::shared_ptr<client::HeldLease> lease);
+  // Gives it back in the background, and tries for as long as it lasts.
   void drop(const client::Wanted& held) const { client::give_back(core_, held); }
 
   // The functions of the extension. `turn` outlives their tasks.
-  Task<Outcome> acquire(const Turn& turn);
+  Task<SystemOutcome> acquire(const Turn& turn);
   Task<Outcome> release(const Turn& turn);
   Task<Outcome> force_release(const Turn& turn);
   Task<Outcome> status(const Turn& turn);
@@ -52,7 +51,8 @@ class Locks {
  private:
   client::Wanted wanted_for(const Turn& turn, const LockOrder& order) const;
   Fault not_taken(const LockOrder& order, const client::NotTaken& why, bool was_cut) const;
-  Fault not_yours(const FullKey& key, const OwnerId& owner, const model::LockOutcome& outcome) const;
+  Fault not_yours(const FullKey& key, const OwnerId& owner,
+                  const model::LockOutcome& outcome) const;
   bool shows_owner(const Turn& turn, const LockName& name) const;
   LocalTime now() const { return core_->runtime().now(); }
 

@@ -69,7 +69,8 @@ Fault fault_from(const json::value& value) {
   if (object == nullptr) return fault;
   fault.code = text_in(*object, "code");
   fault.message = text_in(*object, "message");
-  if (const auto* source = object->if_contains("source"); source != nullptr && source->is_object()) {
+  if (const auto* source = object->if_contains("source");
+      source != nullptr && source->is_object()) {
     if (auto pointer = text_in(source->get_object(), "pointer"); !pointer.empty()) {
       fault.pointer = std::move(pointer);
     }
@@ -98,8 +99,8 @@ bool read_kept(const Answer& answer, Answered& out) {
 Answered replay(const Turn& turn, const model::RunOutcome& outcome) {
   Answered answered;
   if (!read_kept(outcome.answer, answered)) {
-    answered = failed(make(codes::conflict, "It has happened, but its answer could not be kept",
-                           turn));
+    answered =
+        failed(make(codes::conflict, "It has happened, but its answer could not be kept", turn));
   }
   auto data = data_of(turn, "cached");
   const auto headers = text::parse_json(outcome.answer.headers);
@@ -132,16 +133,20 @@ Result<LockName> record_name(const Turn& turn) {
                              envelope.version.value_or("latest"), turn.caller.subject))));
 }
 
+std::string key_for_functions(const LockName& record) {
+  const auto& text = record.str();
+  return text.substr(text.rfind(':') + 1);
+}
+
 Result<recipes::RunTerms> terms_of(client::Core& core, const Turn& turn) {
   const auto canonical = text::canonical_json(json::serialize(turn.arguments()));
   if (!canonical) return std::unexpected(canonical.error());
   const auto hash = "sha256:" + sha256_hex(*canonical);
-  IdempotencyOptions options{.fingerprint = hash,
-                             .ttl = turn.orders.once->ttl,
-                             .keep_failure = {},
-                             .take_over = turn.function->function.safe_to_repeat
-                                              ? TakeOver::run
-                                              : TakeOver::refuse};
+  IdempotencyOptions options{
+      .fingerprint = hash,
+      .ttl = turn.orders.once->ttl,
+      .keep_failure = {},
+      .take_over = turn.function->function.safe_to_repeat ? TakeOver::run : TakeOver::refuse};
   return recipes::make_terms(core, options);
 }
 

@@ -22,6 +22,8 @@ Effect effect_of(const Outcome& outcome);
 
 // The key belongs to the caller, the function and its version: of anybody else it is another key.
 Result<LockName> record_name(const Turn& turn);
+// What functions are told of the key: the same for a repeated request, another for another caller.
+std::string key_for_functions(const LockName& record);
 // Errors: bad_input.
 Result<recipes::RunTerms> terms_of(client::Core& core, const Turn& turn);
 

@@ -48,8 +48,9 @@ std::optional<Duration> read_moment(const json::value& value, std::string pointe
   const auto* text = value.if_string();
   const auto moment = text != nullptr ? text::parse_rfc3339(*text) : std::nullopt;
   if (!moment) {
-    faults.push_back(wrong(std::move(pointer), "Deadline must be a time such as "
-                                               "2026-11-16T12:00:00Z"));
+    faults.push_back(wrong(std::move(pointer),
+                           "Deadline must be a time such as "
+                           "2026-11-16T12:00:00Z"));
     return std::nullopt;
   }
   // In microseconds: nanoseconds end in the year 2262.
@@ -133,8 +134,8 @@ bool applies(const Function& function, Extension extension) {
 
 Fault not_applicable(const Envelope& envelope, const Requested& requested, std::string pointer) {
   return {.code = std::string(codes::extension_not_applicable),
-          .message = fmt::format("Extension not applicable to {}: {}", envelope.function,
-                                 requested.urn),
+          .message =
+              fmt::format("Extension not applicable to {}: {}", envelope.function, requested.urn),
           .pointer = std::move(pointer),
           .details = {{"extension", requested.urn}, {"function", envelope.function}}};
 }

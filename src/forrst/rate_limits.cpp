@@ -21,15 +21,20 @@ struct Limit {
   const RateRule* rule;
 };
 
+// The server lets nobody but an administrator count under such names.
+std::string own_scope(std::string_view kind, std::string_view name) {
+  return fmt::format("holdfast-server:forrst:{}{}", kind, name);
+}
+
 std::vector<Limit> limits_of(const Turn& turn, const ServiceOptions& options) {
   std::vector<Limit> limits;
   if (turn.function->is_system()) return limits;
   const auto& function = turn.function->function;
   if (options.rate_limit) {
-    limits.push_back({"service", "forrst:service:" + options.name, &*options.rate_limit});
+    limits.push_back({"service", own_scope("service:", options.name), &*options.rate_limit});
   }
   if (function.rate_limit) {
-    limits.push_back({"function", "forrst:function:" + function.name, &*function.rate_limit});
+    limits.push_back({"function", own_scope("function:", function.name), &*function.rate_limit});
   }
   return limits;
 }
@@ -78,8 +83,8 @@ void add_headers(Allowance& out, const RateOutcome& outcome, const RateRule& rul
 json::object shown(const LimitOrder& order, std::vector<json::object> all) {
   const std::string_view wanted = order.scope == "global" ? "service" : order.scope;
   if (!wanted.empty()) {
-    const auto found =
-        std::ranges::find_if(all, [&](const auto& each) { return each.at("scope").as_string() == wanted; });
+    const auto found = std::ranges::find_if(
+        all, [&](const auto& each) { return each.at("scope").as_string() == wanted; });
     if (found == all.end()) return {{"scope", order.scope}, {"unlimited", true}};
     (*found)["scope"] = order.scope;
     return std::move(*found);

@@ -31,7 +31,9 @@ Result<void> check_name(const Function& function) {
                   "such as urn:acme:forrst:fn:charge");
   }
   if (is_reserved_function(name)) {
-    return refuse(function, "name: the protocol keeps forrst.* and the vendor cline for itself");
+    return refuse(
+        function,
+        "name: the protocol keeps forrst.*, urn:forrst:* and the vendor cline for itself");
   }
   return {};
 }
@@ -131,6 +133,8 @@ Result<void> Registry::add(Function function) {
 void Registry::add_system(Function function, std::vector<std::string> names, Caller::Right right,
                           SystemHandler handler) {
   function.name = names.front();
+  // What they say is true when they say it, and not a day later.
+  function.excluded_extensions = {std::string(name_of(Extension::idempotency))};
   const auto version = Version::parse(function.version);
   const auto entry = std::make_shared<const Registered>(
       Registered{std::move(function), *version, std::move(handler), right});
@@ -153,9 +157,8 @@ const Registry::Versions* Registry::versions_of(std::string_view name) const {
 }
 
 const Registered* Registry::recommended(const Versions& versions) {
-  const auto found = std::ranges::find_if(versions, [](const auto& each) {
-    return each->version.stability() == Stability::stable;
-  });
+  const auto found = std::ranges::find_if(
+      versions, [](const auto& each) { return each->version.stability() == Stability::stable; });
   return found == versions.end() ? nullptr : found->get();
 }
 

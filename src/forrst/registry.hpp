@@ -24,7 +24,8 @@ struct Turn;
 // its own.
 struct SystemOutcome {
   Outcome outcome;
-  int status = 0;  // zero: as the outcome has it
+  int status = 0;                                 // zero: as the outcome has it
+  std::move_only_function<void()> undelivered{};  // as that of a reply
 };
 // `turn` outlives the task.
 using SystemHandler = std::function<Task<SystemOutcome>(const Turn& turn)>;

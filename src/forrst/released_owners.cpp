@@ -30,6 +30,12 @@ void ReleasedOwners::remember(std::string_view name, std::string_view owner,
   }
 }
 
+void ReleasedOwners::forget(std::string_view name, std::string_view owner) {
+  const auto key = key_of(name, owner);
+  const std::lock_guard lock(mutex_);
+  by_key_.erase(key);
+}
+
 bool ReleasedOwners::has(std::string_view name, std::string_view owner,
                          runtime::LocalTime now) const {
   const auto key = key_of(name, owner);

@@ -20,6 +20,7 @@ class ReleasedOwners {
   ReleasedOwners(Duration time, std::size_t most) : time_(time), most_(most) {}
 
   void remember(std::string_view name, std::string_view owner, runtime::LocalTime now);
+  void forget(std::string_view name, std::string_view owner);
   bool has(std::string_view name, std::string_view owner, runtime::LocalTime now) const;
 
  private:
@@ -31,7 +32,7 @@ class ReleasedOwners {
   const Duration time_;
   const std::size_t most_;
   mutable std::mutex mutex_;
-  std::deque<Entry> in_order_;                                     // guarded by mutex_
+  std::deque<Entry> in_order_;                                    // guarded by mutex_
   std::unordered_map<std::uint64_t, runtime::LocalTime> by_key_;  // guarded by mutex_
 };
 

@@ -15,6 +15,7 @@ namespace holdfast::forrst {
 namespace {
 
 constexpr std::size_t max_prefix_bytes = 64;
+constexpr std::size_t max_name_of_service = 200;
 constexpr unsigned max_threads = 256;
 constexpr Duration max_remembering = std::chrono::hours(24);
 
@@ -34,6 +35,9 @@ Result<void> check_prefix(std::string_view prefix) {
 
 Result<void> check(const ServiceOptions& options) {
   if (auto good = check_prefix(options.prefix); !good) return good;
+  if (options.name.empty() || options.name.size() > max_name_of_service) {
+    return fail(Errc::bad_input, fmt::format("name: must be 1 to {} bytes", max_name_of_service));
+  }
   if (options.threads < 1 || options.threads > max_threads) {
     return fail(Errc::bad_input, fmt::format("threads: must be from 1 to {}", max_threads));
   }
@@ -47,8 +51,8 @@ Result<void> check(const ServiceOptions& options) {
   return {};
 }
 
-Fault cannot_block(const Error& error) {
-  return {.code = std::string(codes::internal_error), .message = error.message};
+Fault cannot_block() {
+  return {.code = std::string(codes::internal_error), .message = "The service cannot answer here"};
 }
 
 }  // namespace
@@ -68,9 +72,7 @@ Result<void> Service::add(Function function) {
 }
 
 Reply Service::handle(std::string_view body, Caller caller, std::stop_token stop) const {
-  if (const auto good = engine_->core().may_block(); !good) {
-    return engine_->refuse(500, cannot_block(good.error()));
-  }
+  if (!engine_->core().may_block()) return engine_->refuse(500, cannot_block());
   return runtime::run_blocking(engine_->answer(body, std::move(caller), std::move(stop)));
 }
 

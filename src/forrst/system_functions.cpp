@@ -65,8 +65,8 @@ json::object function_states(const Registry& registry) {
   json::object out;
   for (const auto& name : registry.names()) {
     const auto& versions = *registry.versions_of(name);
-    const bool is_off = std::ranges::all_of(
-        versions, [](const auto& each) { return each->function.is_disabled; });
+    const bool is_off =
+        std::ranges::all_of(versions, [](const auto& each) { return each->function.is_disabled; });
     if (is_off) out[name] = json::object{{"status", "disabled"}};
   }
   return out;
@@ -150,10 +150,9 @@ void Engine::add_system_functions() {
                      {.name = "include_details", .type = Type::boolean, .by_default = true}}},
       names_of("diagnostics", "health"), Right::read,
       [this](const Turn& turn) { return health(turn); });
-  registry_.add_system({.description = "Says what the server can do"},
-                       names_of("discovery", "capabilities"), Right::read, [this](const Turn&) {
-                         return done(capabilities_json(registry_, options_));
-                       });
+  registry_.add_system(
+      {.description = "Says what the server can do"}, names_of("discovery", "capabilities"),
+      Right::read, [this](const Turn&) { return done(capabilities_json(registry_, options_)); });
   registry_.add_system(
       {.description = "Describes one function, or all",
        .arguments = {{.name = "function", .type = Type::string},
@@ -178,7 +177,8 @@ void Engine::add_lock_functions() {
                      duration_rule("block", false),
                      owner_rule(false)},
        .side_effects = {"create"}},
-      lock_names("acquire"), Right::lock, of_locks(locks_, &Locks::acquire));
+      lock_names("acquire"), Right::lock,
+      [this](const Turn& turn) { return locks_.acquire(turn); });
   registry_.add_system({.description = "Releases a lock of its owner",
                         .arguments = {key_rule(), owner_rule(true)},
                         .side_effects = {"delete"}},

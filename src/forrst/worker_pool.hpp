@@ -7,14 +7,12 @@
 
 #include "runtime/runtime.hpp"
 
-#include <condition_variable>
 #include <cstddef>
-#include <deque>
+#include <cstdint>
+#include <expected>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <thread>
-#include <vector>
+#include <stop_token>
 
 namespace holdfast::forrst {
 
@@ -24,30 +22,23 @@ class WorkerPool {
   WorkerPool(std::shared_ptr<runtime::Runtime> runtime, unsigned threads, std::size_t max_waiting);
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
-  // Waits for the work that is under way. What still waits for a thread is not done.
+  // Waits for the work that is under way; nobody may still wait for a thread. In a forked child,
+  // where there are no threads, it does nothing.
   ~WorkerPool();
 
+  enum class NotRun : std::uint8_t { too_many, stopped };
   using Work = std::move_only_function<Outcome()>;
-  // Runs the work on a thread of the pool and goes on on the runtime's own. UNAVAILABLE where too
-  // many wait already. The work must not throw.
-  Task<Outcome> run(Work work);
+  // Runs the work on a thread of the pool and goes on on the runtime's own. Work that is stopped
+  // before it has a thread is not run. It must not throw.
+  Task<std::expected<Outcome, NotRun>> run(Work work, std::stop_token stop);
 
  private:
   struct Order;
-
-  bool enqueue(const std::shared_ptr<Order>& order);
-  void serve();
+  struct Shared;
 
   const std::shared_ptr<runtime::Runtime> runtime_;
-  const unsigned max_threads_;
-  const std::size_t max_waiting_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  // All below is guarded by mutex_.
-  std::deque<std::shared_ptr<Order>> waiting_;
-  std::size_t idle_ = 0;
-  bool is_ending_ = false;
-  std::vector<std::thread> threads_;
+  const std::uint32_t generation_;
+  Shared* shared_;
 };
 
 }  // namespace holdfast::forrst

@@ -66,6 +66,7 @@ std::vector<Case> cases() {
       {"id_missing", "/id", "", request, "/id"},
       {"id_null", "/id", "null", request, "/id"},
       {"id_number", "/id", "7", request, "/id"},
+      {"id_control", "/id", R"("a\u0000b")", request, "/id"},
       {"id_empty", "/id", R"("")", request, "/id"},
       {"id_long", "/id", text_of(forrst::max_id_bytes + 1), request, "/id"},
       {"call_missing", "/call", "", request, "/call"},

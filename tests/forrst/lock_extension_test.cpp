@@ -238,5 +238,40 @@ TEST_F(LockExtension, a_caller_without_the_right_to_the_name_gets_nothing) {
   EXPECT_FALSE(is_locked(user_lock));
 }
 
+TEST_F(LockExtension, a_wait_is_told_as_it_was_asked_for) {
+  const Lease theirs = hold(user_lock);
+  for (const auto* block : {R"({"value": 1.0, "unit": "second"})", R"({"value": "1"})"}) {
+    const auto told = ask(charge_user({{"block", json::parse(block)}}));
+    EXPECT_EQ(told.message(), "Lock acquisition timed out after 1 seconds");
+    EXPECT_EQ(told.error().at("details").at("waited"), json::parse(block));
+  }
+}
+
+TEST_F(LockExtension, a_call_that_waits_for_a_thread_is_not_run_after_its_deadline) {
+  serve({.threads = 1});
+  std::atomic<bool> go_on{false};
+  charge = [&](const Invocation&) -> Outcome {
+    while (!go_on) std::this_thread::sleep_for(1ms);
+    return nullptr;
+  };
+  auto first = std::async(std::launch::async, [&] { return ask({}); });
+  while (charges == 0) std::this_thread::sleep_for(1ms);
+  const auto told =
+      ask(charge_user().with("urn:cline:forrst:ext:deadline", span(50, "millisecond")));
+  EXPECT_EQ(told.code(), "DEADLINE_EXCEEDED");
+  EXPECT_FALSE(is_locked(user_lock));
+  go_on = true;
+  EXPECT_TRUE(first.get().is_good());
+  EXPECT_EQ(charges, 1);
+}
+
+TEST_F(LockExtension, an_answer_beyond_the_limit_is_an_error_and_the_lock_is_released) {
+  charge = [](const Invocation&) -> Outcome {
+    return json::value(std::string(forrst::max_result_bytes, 'x'));
+  };
+  EXPECT_EQ(ask(charge_user()).code(), "INTERNAL_ERROR");
+  EXPECT_FALSE(is_locked(user_lock));
+}
+
 }  // namespace
 }  // namespace holdfast::test

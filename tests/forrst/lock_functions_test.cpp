@@ -206,5 +206,26 @@ TEST_F(LockFunctions, who_sees_the_owner_can_be_chosen) {
   EXPECT_TRUE(shows(forrst::ShowOwner::admin, caller_with(Right::admin)));
 }
 
+TEST_F(LockFunctions, an_acquisition_whose_answer_is_lost_is_given_back) {
+  const Question question{.function = std::string(lock_function) + "acquire",
+                          .arguments = {{"key", "deploy"}, {"ttl", span(60)}}};
+  auto reply = service->handle(question.text());
+  ASSERT_TRUE(is_locked("lock:deploy"));
+  ASSERT_TRUE(reply.undelivered);
+  reply.undelivered();
+  for (int tries = 0; tries < 500 && is_locked("lock:deploy"); ++tries) {
+    std::this_thread::sleep_for(10ms);
+  }
+  EXPECT_FALSE(is_locked("lock:deploy"));
+}
+
+TEST_F(LockFunctions, an_owner_that_took_it_again_and_let_it_end_did_not_release_it) {
+  take("anna");
+  ASSERT_TRUE(release("anna").is_good());
+  take("anna");
+  ASSERT_TRUE(client.force_release(key, "test"));
+  EXPECT_EQ(release("anna").code(), "LOCK_NOT_FOUND");
+}
+
 }  // namespace
 }  // namespace holdfast::test

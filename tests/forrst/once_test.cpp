@@ -230,5 +230,47 @@ TEST_F(OnceExtension, of_all_who_come_at_once_one_runs) {
   EXPECT_GE(good, 1);
 }
 
+struct Ending final : forrst::Host {
+  std::stop_source source;
+  std::stop_token ending() override { return source.get_token(); }
+};
+
+TEST_F(OnceExtension, a_wait_for_the_lock_ends_with_the_server) {
+  const auto host = std::make_shared<Ending>();
+  serve({}, host);
+  const Lease theirs = hold("lock:payments.charge:user:1");
+  auto question = once("order-1");
+  question.locked({{"key", "user:1"}, {"ttl", span(30)}, {"block", span(1, "hour")}});
+  auto asked = std::async(std::launch::async, [&] { return ask(question); });
+  while (client.inspect("lock:payments.charge:user:1")->waiters.empty()) {
+    std::this_thread::sleep_for(1ms);
+  }
+  host->source.request_stop();
+  EXPECT_EQ(asked.get().code(), "CANCELLED");
+  EXPECT_EQ(charges, 0);
+}
+
+TEST_F(OnceExtension, is_not_for_what_the_protocol_says_of_itself) {
+  Question question{.function = "urn:cline:forrst:ext:atomic-lock:fn:acquire",
+                    .arguments = {{"key", "deploy"}, {"ttl", span(60)}}};
+  question.with(once_urn, {{"key", "a"}});
+  EXPECT_EQ(ask(question).code(), "EXTENSION_NOT_APPLICABLE");
+  EXPECT_FALSE(is_locked("lock:deploy"));
+}
+
+TEST_F(OnceExtension, a_function_is_told_a_key_that_is_its_callers_own) {
+  std::vector<std::string> keys;
+  charge = [&](const Invocation& call) -> Outcome {
+    keys.push_back(call.idempotency_key);
+    return std::unexpected(forrst::Fault{.code = "UNAVAILABLE", .message = "no"});
+  };
+  ask(once("order-1"), {.subject = "anna"});
+  ask(once("order-1"), {.subject = "anna"});
+  ask(once("order-1"), {.subject = "ben"});
+  ASSERT_EQ(keys.size(), 3U);
+  EXPECT_EQ(keys[0], keys[1]);
+  EXPECT_NE(keys[0], keys[2]);
+}
+
 }  // namespace
 }  // namespace holdfast::test

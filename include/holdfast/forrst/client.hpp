@@ -5,7 +5,7 @@
 //   auto client = holdfast::forrst::Client::open("http://127.0.0.1:3009/forrst");
 //   auto reply = client->call({.function = "payments.charge",
 //                              .arguments = {{"amount", 100}},
-//                              .lock = holdfast::forrst::LockOptions{.key = "user:123", .ttl = 30s}});
+//                              .lock = LockOptions{.key = "user:123", .ttl = 30s}});
 //   if (reply && reply->ok()) use(reply->result);
 #pragma once
 
@@ -35,8 +35,8 @@ struct LockOptions {
   std::string key;
   Duration ttl{};  // whole seconds, up to max_lock_ttl
   Scope scope = Scope::function;
-  Duration block{};             // zero: do not wait
-  std::string owner{};          // empty: the server makes one
+  Duration block{};     // zero: do not wait
+  std::string owner{};  // empty: the server makes one
   bool auto_release = true;
 };
 
@@ -62,12 +62,13 @@ struct CallOptions {
   boost::json::object context{};
   std::optional<LockOptions> lock{};
   std::optional<std::string> idempotency_key{};
-  std::optional<Duration> deadline{};  // of the whole call, from its first attempt
+  std::optional<Duration> deadline{};       // of the whole call, from its first attempt
   std::vector<ExtensionCall> extensions{};  // any others, as they are
   // Whether LOCK_ACQUISITION_FAILED, LOCK_TIMEOUT and other retryable errors of locks are tried
   // again; nothing: they are returned.
   std::optional<Backoff> backoff{};
-  Duration timeout = std::chrono::seconds(30);  // of one attempt, beyond what it may wait for a lock
+  // Of one attempt, beyond what it may wait for a lock.
+  Duration timeout = std::chrono::seconds(30);
 };
 
 // What came back about a lock.

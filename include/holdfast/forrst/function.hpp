@@ -41,8 +41,8 @@ struct Rule {
 
 // A lock that is held while the function runs.
 struct HeldLock {
-  std::string key;        // as the caller gave it
-  std::string full_key;   // "lock:payments.charge:user:123"
+  std::string key;       // as the caller gave it
+  std::string full_key;  // "lock:payments.charge:user:123"
   std::string owner;
   Fence fence = 0;
 };
@@ -55,8 +55,9 @@ struct Invocation {
   boost::json::object arguments;  // as the rules want them
   boost::json::object context;
   std::optional<HeldLock> lock{};
-  // Under the idempotency extension: the caller's key, and whether an earlier run of it began and
-  // was never heard of again. Then look first what that one did.
+  // Under the idempotency extension: a text that is the same for the same key of the same caller,
+  // and no other; and whether an earlier run of it began and was never heard of again. Then look
+  // first what that one did.
   std::string idempotency_key{};
   bool took_over = false;
   // Fires when the work is of no use any more: the lock is lost, the time is over, or nobody waits.
@@ -78,7 +79,7 @@ inline constexpr Duration max_function_timeout = std::chrono::hours(24);
 inline constexpr std::size_t max_function_bytes = 200;
 
 struct Function {
-  std::string name;             // "payments.charge", or a URN
+  std::string name;               // "payments.charge", or a URN
   std::string version = "1.0.0";  // semantic
   std::string description{};
   std::vector<Rule> arguments{};

@@ -4,8 +4,9 @@
 //
 //   auto service = holdfast::forrst::Service::make(*holdfast::open("redis://localhost"));
 //   service->add({.name = "payments.charge",
-//                 .arguments = {{.name = "amount", .type = Rule::Type::integer, .is_required = true}},
-//                 .handler = [](const Invocation& call) -> Outcome { return charge(call); }});
+//                 .arguments = {{.name = "amount", .type = Rule::Type::integer, .is_required =
+//                 true}}, .handler = [](const Invocation& call) -> Outcome { return charge(call);
+//                 }});
 //   Reply reply = service->handle(body);  // reply.status, reply.body
 #pragma once
 
@@ -71,7 +72,7 @@ struct Caller {
   std::string subject{};  // what rate limits per user count by; empty: nobody in particular
   bool is_known = false;  // callers are told apart by what they may do
   std::function<bool(Right, std::string_view name)> may{};  // empty: everything
-  std::shared_ptr<const void> badge{};  // for the host
+  std::shared_ptr<const void> badge{};                      // for the host
 };
 
 struct Reply {
@@ -79,7 +80,8 @@ struct Reply {
   std::vector<std::pair<std::string, std::string>> headers{};
   std::string body;
   bool has_waited = false;  // it took long because the caller wanted to wait
-  // To be called if the answer cannot be delivered: gives back a lock that only the answer tells of.
+  // To be called if the answer cannot be delivered: gives back a lock that only the answer tells
+  // of.
   std::move_only_function<void()> undelivered{};
 };
 

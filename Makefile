@@ -10,7 +10,7 @@ SECONDS ?= 600
 sources = $(shell find include src tests examples bench fuzz cmake -name '*.[ch]pp' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run tour payments test simulate simulate-quorum simulate-long simulate-compilers chaos-redis model bench bench-redis bench-cli bench-http bench-redlock bench-n8n bench-recipes fuzz asan tsan clang tidy format format-check install clean
+.PHONY: help run tour payments test simulate simulate-quorum simulate-long simulate-compilers chaos-redis model bench bench-redis bench-cli bench-http bench-redlock bench-n8n bench-recipes bench-forrst fuzz asan tsan clang tidy format format-check install clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -113,6 +113,11 @@ bench-recipes: ## Build the release and run the benchmarks of idempotency and of
 	@tools/install_packages build test bench bench_http
 	@$(call build,release,benchmarks)
 	bench/run build/release/bench recipes guard
+
+bench-forrst: ## Build the release and run the benchmarks of the Forrst server
+	@tools/install_packages build test bench
+	@$(call build,release,benchmarks)
+	bench/run build/release/bench forrst
 
 asan: ## Run every test under the address and undefined-behaviour sanitizers
 	@tools/install_packages build test model

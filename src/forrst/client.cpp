@@ -30,10 +30,13 @@ constexpr std::string_view socket_scheme = "unix:";
 // False if the token fired first.
 bool sleep_for(Duration delay, const std::stop_token& stop) {
   std::mutex mutex;
-  std::condition_variable_any woken;
+  std::condition_variable woken;
+  const std::stop_callback on_stop(stop, [&] {
+    const std::lock_guard lock(mutex);
+    woken.notify_one();
+  });
   std::unique_lock lock(mutex);
-  woken.wait_for(lock, stop, delay, [] { return false; });
-  return !stop.stop_requested();
+  return !woken.wait_for(lock, delay, [&] { return stop.stop_requested(); });
 }
 
 // One call, with as many attempts as it takes.

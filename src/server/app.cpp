@@ -2,6 +2,7 @@
 #include "server/app.hpp"
 
 #include "runtime/clock.hpp"
+#include "server/endpoints/forrst/answers.hpp"
 #include "server/http/answer.hpp"
 #include "server/log.hpp"
 
@@ -102,6 +103,9 @@ void App::allow_origin(const Begun& begun, Response& response) const {
 }
 
 Response App::finish(const Begun& begun, Response response) {
+  if (begun.route != nullptr && is_forrst_path(begun.route->pattern)) {
+    response = in_forrst(*services_.forrst, std::move(response));
+  }
   response.id = begun.id;
   allow_origin(begun, response);
   if (services_.is_draining.load(std::memory_order_relaxed)) response.close = true;
@@ -150,8 +154,9 @@ Task<Response> App::handle(const Request& request) {
 
 Response App::refuse(const net::http::RequestReader::Refusal& refusal, const net::http::Peer&) {
   const Begun begun{.id = services_.next_request_id(), .at = LocalClock::now()};
-  return finish(begun, answer(Problem{refusal.status, std::string(refusal.code),
-                                      std::string(refusal.message)}));
+  const Problem problem{refusal.status, std::string(refusal.code), std::string(refusal.message)};
+  return finish(begun, is_forrst_path(refusal.path) ? to_response(*services_.forrst, problem)
+                                                    : answer(problem));
 }
 
 }  // namespace holdfast::server

@@ -4,6 +4,7 @@
 #include "model/lock_state.hpp"
 #include "recipes/n8n.hpp"
 #include "server/auth/request_rate.hpp"
+#include "server/config_forrst.hpp"
 #include "server/config_rates.hpp"
 #include "server/config_reader.hpp"
 #include "server/config_values.hpp"
@@ -213,6 +214,7 @@ Value::Reader section(ServerOptions& out) {
       {"audit", audit(out.audit)},
       {"patterns", patterns(out.patterns)},
       {"n8n", n8n(out.n8n)},
+      {"forrst", [&out](const Value& value) { return read_forrst(value, out.forrst); }},
       {"idempotency", idempotency(out.idempotency)},
       {"rate_limits",
        [&out](const Value& value) { return read_rate_limits(value, out.rate_limits); }},

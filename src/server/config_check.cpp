@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/config.hpp"
+#include "server/config_forrst.hpp"
 #include "server/config_rates.hpp"
 #include "server/config_values.hpp"
 #include "server/listen_address.hpp"
@@ -128,6 +129,11 @@ Result<void> check(const ServerOptions& options) {
   if (auto checked = check_browsers(options); !checked) return checked;
   if (auto checked = check_patterns(options.patterns); !checked) return checked;
   if (auto checked = check_idempotency(options.idempotency); !checked) return checked;
+  if (auto checked = check_forrst(options.forrst); !checked) return checked;
+  const auto frames = "unix:" + options.forrst.socket;
+  if (std::ranges::find(options.listen, frames) != options.listen.end()) {
+    return refuse("forrst.socket: " + options.forrst.socket + " is one of listen, which is HTTP");
+  }
   return check_rate_limits(options.rate_limits);
 }
 

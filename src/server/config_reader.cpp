@@ -2,6 +2,7 @@
 #include "server/config_reader.hpp"
 
 #include "model/utf8.hpp"
+#include "server/config_json.hpp"
 #include "text/duration.hpp"
 #include "text/quote.hpp"
 #include "text/url.hpp"
@@ -169,6 +170,23 @@ Result<void> ConfigValue::read_duration(Duration& out, DurationRange range) cons
   if (!duration) return refuse(fmt::format("must be {}: {}", rule, duration.error().message));
   if (*duration < range.least || *duration > range.most) return refuse_value(rule);
   out = *duration;
+  return {};
+}
+
+Result<void> ConfigValue::read_number(double& out) const {
+  constexpr std::string_view rule = "a number";
+  const auto text = scalar(rule);
+  if (!text) return std::unexpected(text.error());
+  const auto value = parse_number(*text);
+  if (!value) return refuse_value(rule);
+  out = *value;
+  return {};
+}
+
+Result<void> ConfigValue::read_json(boost::json::value& out) const {
+  auto value = to_json(node_);
+  if (!value) return refuse(value.error());
+  out = std::move(*value);
   return {};
 }
 

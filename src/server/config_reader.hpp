@@ -7,6 +7,7 @@
 #include <holdfast/error.hpp>
 #include <holdfast/options.hpp>
 
+#include <boost/json/value.hpp>
 #include <yaml-cpp/yaml.h>
 
 #include <cstddef>
@@ -62,6 +63,8 @@ class ConfigValue {
   Result<void> read_text(std::string& out) const;  // not empty, without control characters
   Result<void> read_texts(std::vector<std::string>& out) const;  // one, or a list of them
   Result<void> read_duration(Duration& out, DurationRange range) const;
+  Result<void> read_number(double& out) const;            // finite
+  Result<void> read_json(boost::json::value& out) const;  // anything that JSON can say
   template <typename Integer>
   Result<void> read_count(Integer& out, IntegerRange range) const;
   template <typename Integer>

@@ -4,9 +4,12 @@
 // names; docs/server.md says what each is for, and docs/limits.md has the limits.
 #pragma once
 
+#include <holdfast/forrst/service.hpp>
 #include <holdfast/options.hpp>
 #include <holdfast/rates.hpp>
 #include <holdfast/runs.hpp>
+
+#include "server/auth/principal.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -108,6 +111,38 @@ struct N8nOptions {
   std::vector<std::string> lock_scopes;
 };
 
+// A function of Forrst whose work is done elsewhere: one of the two is given.
+struct ForrstFunction {
+  forrst::Function about;            // without a handler
+  std::string upstream;              // a URL that only the operator chooses
+  std::vector<std::string> command;  // a program and its words, for no shell
+};
+
+// Forrst at /forrst, /rpc and a socket of its own.
+struct ForrstOptions {
+  // Where its locks are; empty: in the server's own store.
+  std::string store;
+  std::string name = "holdfast";
+  std::string node;
+  std::string prefix = "lock:";
+  forrst::ShowOwner status_owner = forrst::ShowOwner::automatic;
+  bool strict_extensions = false;
+  std::optional<RateRule> rate_limit;
+  std::string socket;              // a path, for frames; empty: none
+  Verbs socket_verbs{Verb::lock};  // of its callers, where others need a token
+  unsigned command_threads = 8;    // commands that run at the same time
+  std::vector<ForrstFunction> functions;
+};
+
+inline constexpr std::size_t max_configured_functions = 1'000;
+inline constexpr std::size_t max_command_words = 100;
+inline constexpr std::size_t max_command_threads = 256;
+// What a command may write, and how much of its complaints is kept for the log.
+inline constexpr std::size_t max_command_output_bytes = std::size_t{1} << 20U;
+inline constexpr std::size_t max_command_complaint_bytes = std::size_t{4} * 1024;
+// From SIGTERM to SIGKILL.
+inline constexpr Duration command_grace = std::chrono::seconds(1);
+
 struct ServerOptions {
   std::vector<std::string> listen{"127.0.0.1:3009"};  // "ADDRESS:PORT", "[::1]:3009", "unix:/path"
   std::string store;                                  // empty: what the rest of the program uses
@@ -125,6 +160,7 @@ struct ServerOptions {
   AuditOptions audit;
   PatternOptions patterns;
   N8nOptions n8n;
+  ForrstOptions forrst;
   OnceOptions idempotency;
   std::vector<EndpointLimit> rate_limits;  // a request must pass all that match
   Limits limits;

@@ -7,11 +7,17 @@
 #include "net/http/tls_context.hpp"
 #include "open/open.hpp"
 #include "server/app.hpp"
+#include "server/config_forrst.hpp"
+#include "server/endpoints/forrst/answers.hpp"
 #include "server/endpoints/routes.hpp"
+#include "server/forrst/offer.hpp"
+#include "server/forrst/socket.hpp"
 #include "server/listen_address.hpp"
+#include "server/log.hpp"
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <future>
 #include <mutex>
 #include <thread>
@@ -27,19 +33,24 @@ constexpr auto closing_time = std::chrono::seconds(2);
 // And operations that were: each lease is given back for up to two seconds where the store is away.
 constexpr auto last_releases = std::chrono::seconds(30);
 
-bool takes_an_answer(const http::Request& request) {
+// These bodies carry what is somebody else's: an answer that is kept, a call of a function.
+std::size_t long_body_bytes(const http::Request& request) {
   const auto path = request.path;
-  if (request.method != http::Method::post) return false;
-  return (path.starts_with("/v1/idempotency/") && path.ends_with("/complete")) ||
-         path == "/v1/store/apply";
+  if (request.method != http::Method::post) return 0;
+  if (is_forrst_path(path)) return forrst::max_request_bytes;
+  const bool takes_an_answer =
+      (path.starts_with("/v1/idempotency/") && path.ends_with("/complete")) ||
+      path == "/v1/store/apply";
+  return takes_an_answer ? max_complete_body_bytes : 0;
 }
 
 http::ConnectionLimits connection_limits(const Limits& limits) {
   return {.reader = {.max_header_bytes = limits.max_header_bytes,
                      .max_headers = limits.max_headers,
                      .max_body_bytes = limits.max_body_bytes,
-                     .max_long_body_bytes = max_complete_body_bytes,
-                     .takes_long_body = takes_an_answer},
+                     .long_body_bytes = long_body_bytes,
+                     .max_long_body_bytes =
+                         std::max(forrst::max_request_bytes, max_complete_body_bytes)},
           .max_pipelined = limits.max_pipelined,
           .max_output_bytes = limits.max_output_bytes,
           .header_timeout = limits.header_timeout,
@@ -97,6 +108,7 @@ struct Server::Parts {
   Result<void> listen();
   Result<void> load();
   void on_every_worker(void (http::Worker::*what)());
+  void on_frames(void (FrameSocket::*what)());
   std::size_t count_connections() const;
   bool wait_until_empty(std::chrono::microseconds time) const;
   void wait_for_operations(std::chrono::microseconds time) const;
@@ -108,6 +120,7 @@ struct Server::Parts {
   http::Admission admission;
   std::vector<std::unique_ptr<http::Worker>> workers;
   std::vector<std::unique_ptr<http::Listener>> listeners;
+  std::unique_ptr<FrameSocket> frames;  // null: there is none
   bool is_stopped = false;
 };
 
@@ -151,7 +164,10 @@ Result<void> Server::Parts::listen() {
     if (!opened) return opened;
     listeners.push_back(std::move(listener));
   }
-  return {};
+  const auto& socket = services.options().forrst.socket;
+  if (socket.empty()) return {};
+  frames = std::make_unique<FrameSocket>(workers.front()->context(), services, admission);
+  return frames->open(socket);
 }
 
 void Server::Parts::on_every_worker(void (http::Worker::*what)()) {
@@ -160,8 +176,13 @@ void Server::Parts::on_every_worker(void (http::Worker::*what)()) {
   }
 }
 
+void Server::Parts::on_frames(void (FrameSocket::*what)()) {
+  if (!frames) return;
+  boost::asio::post(workers.front()->context(), [this, what] { (*frames.*what)(); });
+}
+
 std::size_t Server::Parts::count_connections() const {
-  std::size_t count = 0;
+  std::size_t count = frames ? frames->connections() : 0;
   for (const auto& worker : workers) count += worker->connections();
   return count;
 }
@@ -186,6 +207,7 @@ void Server::Parts::close_listeners() {
   std::promise<void> closed;
   boost::asio::post(workers.front()->context(), [&] {
     for (const auto& listener : listeners) listener->close();
+    if (frames) frames->close();
     closed.set_value();
   });
   closed.get_future().wait();
@@ -200,6 +222,21 @@ Result<std::shared_ptr<client::Core>> open_n8n(Services& services) {
   auto core = open_core(holdfast::n8n::store_url(url));
   if (core) return core;
   return fail(core.error().code, "server.n8n.store: " + core.error().message);
+}
+
+Result<void> open_forrst(Services& services) {
+  const auto& options = services.options().forrst;
+  services.forrst_core = services.shared_core();
+  if (!options.store.empty()) {
+    auto core = open_core(options.store);
+    if (!core) return fail(core.error().code, "server.forrst.store: " + core.error().message);
+    services.forrst_core = std::move(*core);
+  }
+  for (const auto& warning : forrst_warnings(options)) log(LogLevel::warning, warning);
+  auto service = offer_forrst(services);
+  if (!service) return std::unexpected(std::move(service.error()));
+  services.forrst = std::move(*service);
+  return {};
 }
 
 }  // namespace
@@ -219,6 +256,9 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options,
   auto n8n_core = open_n8n(parts->services);
   if (!n8n_core) return std::unexpected(std::move(n8n_core.error()));
   parts->services.n8n_core = std::move(*n8n_core);
+  if (auto good = open_forrst(parts->services); !good) {
+    return std::unexpected(std::move(good.error()));
+  }
   parts->start_workers();
   std::unique_ptr<Server> server(new Server(std::move(parts)));
   if (auto good = server->parts_->listen(); !good) return std::unexpected(std::move(good.error()));
@@ -249,14 +289,17 @@ void Server::stop() {
   parts.services.is_draining = true;
   parts.close_listeners();
   parts.on_every_worker(&http::Worker::drain);
+  parts.on_frames(&FrameSocket::drain);
   if (!parts.wait_until_empty(parts.services.options().drain)) {
     parts.services.ending.request_stop();
     parts.on_every_worker(&http::Worker::close_all);
+    parts.on_frames(&FrameSocket::close_all);
     parts.wait_until_empty(closing_time);
     parts.wait_for_operations(last_releases);
   }
   for (const auto& worker : parts.workers) worker->stop();
   parts.listeners.clear();
+  parts.frames.reset();
   parts.services.journal.note({}, "server_stopped", "", "");
   parts.services.audit().flush(std::chrono::seconds(2));
 }

@@ -3,6 +3,8 @@
 // What every endpoint works with. None of it is the state of a lock: that is in the store alone.
 #pragma once
 
+#include <holdfast/forrst/service.hpp>
+
 #include "client/core.hpp"
 #include "server/auth/request_rate.hpp"
 #include "server/auth/tokens.hpp"
@@ -67,8 +69,9 @@ class Services {
   StoreProbe probe;
   StoreStreams store_streams{core_, waiting, options_.limits.max_event_streams};
   Upstreams upstreams;
-  patterns::Voters voters;                 // set before the first request
-  std::shared_ptr<client::Core> n8n_core;  // the same
+  patterns::Voters voters;                    // set before the first request
+  std::shared_ptr<client::Core> n8n_core;     // the same
+  std::shared_ptr<client::Core> forrst_core;  // the same
   Metrics& metrics() { return metrics_; }
   AuditLog& audit() { return *audit_; }
   std::atomic<bool> is_draining{false};
@@ -77,6 +80,8 @@ class Services {
   // Operations that go on without their client; the server waits for them.
   std::atomic<std::size_t> under_way{0};
   std::function<std::size_t()> count_connections;  // set before the first request
+  // The same. Last, so that it goes first: its threads work with all of the above.
+  std::shared_ptr<const forrst::Service> forrst;
 };
 
 }  // namespace holdfast::server

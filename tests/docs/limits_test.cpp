@@ -4,6 +4,7 @@
 #include "n8n/limits.hpp"
 
 #include <holdfast/fence_sql.hpp>
+#include <holdfast/forrst/service.hpp>
 #include <holdfast/locked_options.hpp>
 #include <holdfast/n8n.hpp>
 #include <holdfast/options.hpp>
@@ -187,6 +188,21 @@ void add_server_limits(std::map<std::string, Limit>& known) {
   });
 }
 
+void add_forrst_limits(std::map<std::string, Limit>& known) {
+  known.insert({
+      {"max_request_bytes", forrst::max_request_bytes},
+      {"max_result_bytes", forrst::max_result_bytes},
+      {"max_function_timeout", forrst::max_function_timeout},
+      {"default_function_timeout", forrst::default_function_timeout},
+      {"max_command_output_bytes", server::max_command_output_bytes},
+      {"max_command_complaint_bytes", server::max_command_complaint_bytes},
+      {"max_configured_functions", server::max_configured_functions},
+      {"max_command_words", server::max_command_words},
+      {"max_command_threads", server::max_command_threads},
+      {"command_grace", server::command_grace},
+  });
+}
+
 void add_n8n_limits(std::map<std::string, Limit>& known) {
   known.insert({
       {"max_workflow_bytes", n8n::max_workflow_bytes},
@@ -225,6 +241,7 @@ const std::map<std::string, Limit>& limits() {
     auto all = library_limits();
     add_quorum_limits(all);
     add_server_limits(all);
+    add_forrst_limits(all);
     add_n8n_limits(all);
     add_guard_limits(all);
     return all;

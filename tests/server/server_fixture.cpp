@@ -23,7 +23,7 @@ void record(const HttpCall& call, const HttpAnswer& answer) {
                                  {"content_type", type == answer.headers.end() ? "" : type->second},
                                  {"body", answer.body}};
   const auto text = boost::json::serialize(line) + "\n";
-  const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  const int fd = ::open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
   if (fd < 0) return;
   [[maybe_unused]] const auto written = write(fd, text.data(), text.size());
   close(fd);

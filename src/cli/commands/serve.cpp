@@ -6,6 +6,7 @@
 #include "cli/process/signals.hpp"
 #include "open/open.hpp"
 #include "server/config.hpp"
+#include "server/config_forrst.hpp"
 #include "server/log.hpp"
 #include "server/server.hpp"
 #include "text/duration.hpp"
@@ -145,6 +146,9 @@ Result<int> serve(Context& context, const Arguments& arguments) {
     return std::unexpected(std::move(good.error()));
   }
   if (arguments.check) {
+    for (const auto& each : server::forrst_warnings(options->forrst)) {
+      context.console.note("warning: " + each);
+    }
     context.console.note(fmt::format("the settings are good: {} on {}",
                                      fmt::join(options->listen, ", "), text::masked(store)));
     return 0;

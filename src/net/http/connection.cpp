@@ -274,7 +274,9 @@ runtime::Detached Connection::serve([[maybe_unused]] std::shared_ptr<Connection>
       if (!timed_out_ || phase_ == Phase::idle) break;
     }
     if (needs_more || progress == RequestReader::Progress::refused) {
-      Response answer = worker_.service().refuse(needs_more ? too_slow : reader_.refusal(), peer_);
+      auto why = needs_more ? too_slow : reader_.refusal();
+      why.path = reader_.path();
+      Response answer = worker_.service().refuse(why, peer_);
       append(answer, false, true);
       must_linger = true;
       break;

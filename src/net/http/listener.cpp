@@ -2,6 +2,7 @@
 #include "net/http/listener.hpp"
 
 #include "net/http/response_writer.hpp"
+#include "net/http/socket_file.hpp"
 #include "runtime/log.hpp"
 
 #include <boost/asio/ip/tcp.hpp>
@@ -64,17 +65,6 @@ Peer peer_of(const Generic::endpoint& endpoint) {
   return {.address = address.to_string(), .is_loopback = address.is_loopback()};
 }
 
-// A socket file that a server left behind, which nobody answers on any more.
-void remove_stale(const std::string& path) {
-  struct stat status{};
-  if (lstat(path.c_str(), &status) != 0 || !S_ISSOCK(status.st_mode)) return;
-  asio::io_context context;
-  asio::local::stream_protocol::socket probe(context);
-  boost::system::error_code failed;
-  probe.connect(asio::local::stream_protocol::endpoint(path), failed);
-  if (failed == asio::error::connection_refused) unlink(path.c_str());
-}
-
 }  // namespace
 
 bool Admission::enter(const Peer& peer) {
@@ -116,7 +106,7 @@ void Listener::close() {
 Result<void> Listener::open(const Address& address) {
   is_unix_ = !address.socket_file.empty();
   if (is_unix_) {
-    remove_stale(address.socket_file);
+    remove_stale_socket(address.socket_file);
     const asio::local::stream_protocol::endpoint endpoint(address.socket_file);
     if (auto good = listen(endpoint, "unix:" + address.socket_file); !good) return good;
     socket_file_ = address.socket_file;

@@ -8,6 +8,7 @@
 #include <boost/beast/http/error.hpp>
 
 #include <algorithm>
+#include <functional>
 
 namespace holdfast::net::http {
 
@@ -74,7 +75,7 @@ RequestReader::Progress RequestReader::advance() {
 
 RequestReader::Progress RequestReader::refuse(int status, std::string_view code,
                                               std::string_view message) {
-  refusal_ = {status, code, message};
+  refusal_ = {status, code, message, path()};
   return Progress::refused;
 }
 
@@ -83,8 +84,23 @@ RequestReader::Progress RequestReader::refuse_long_body() {
 }
 
 std::size_t RequestReader::body_limit() const {
-  const bool is_long = limits_.takes_long_body != nullptr && limits_.takes_long_body(request_);
-  return std::max(limits_.max_body_bytes, is_long ? limits_.max_long_body_bytes : 0);
+  const auto longer = limits_.long_body_bytes != nullptr ? limits_.long_body_bytes(request_) : 0;
+  return std::max(limits_.max_body_bytes, longer);
+}
+
+// By its place, since the buffer may move before the body is there.
+void RequestReader::note_path() {
+  const auto header = std::string_view(buffer_).substr(begin_, header_bytes_);
+  const std::less_equal<> is_before;
+  const bool is_inside = !request_.path.empty() && is_before(header.data(), request_.path.data()) &&
+                         is_before(request_.path.data(), header.data() + header.size());
+  if (!is_inside) return;
+  path_at_ = static_cast<std::size_t>(request_.path.data() - header.data());
+  path_bytes_ = request_.path.size();
+}
+
+std::string_view RequestReader::path() const {
+  return std::string_view(buffer_).substr(begin_, end_ - begin_).substr(path_at_, path_bytes_);
 }
 
 RequestReader::Progress RequestReader::read_header() {
@@ -117,12 +133,13 @@ RequestReader::Progress RequestReader::read_header() {
 
 RequestReader::Progress RequestReader::parse_header() {
   request_.headers.clear();
-  request_.host = {};
+  request_.host = request_.path = {};
   HeaderParser parser(request_);
   parser.header_limit(static_cast<std::uint32_t>(header_bytes_ + 1));
   parser.body_limit(std::max(limits_.max_body_bytes, limits_.max_long_body_bytes));
   boost::beast::error_code failed;
   parser.put(boost::asio::const_buffer(buffer_.data() + begin_, header_bytes_), failed);
+  note_path();
   if (failed == http_error::bad_version) {
     return refuse(505, "http_version", "only HTTP/1.1 and HTTP/1.0 are spoken here");
   }
@@ -236,7 +253,7 @@ RequestReader::Progress RequestReader::finish(std::size_t request_bytes) {
 void RequestReader::next() {
   begin_ += request_bytes_;
   scanned_ = begin_;
-  header_bytes_ = request_bytes_ = content_length_ = chunk_at_ = 0;
+  header_bytes_ = request_bytes_ = content_length_ = chunk_at_ = path_at_ = path_bytes_ = 0;
   expects_continue_ = asked_to_continue_ = header_came_first_ = false;
   chunk_reader_.reset();
   state_ = Progress::needs_header;

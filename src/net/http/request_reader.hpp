@@ -18,9 +18,9 @@ struct ReaderLimits {
   std::size_t max_header_bytes = 16 * 1024;
   std::size_t max_headers = 64;
   std::size_t max_body_bytes = 64 * 1024;
-  // A body may be so long where the request is one that takes long ones; null: none does.
-  std::size_t max_long_body_bytes = 0;
-  bool (*takes_long_body)(const Request& request) = nullptr;
+  // How long the body of a request may be that takes longer ones, or 0; null: none does.
+  std::size_t (*long_body_bytes)(const Request& request) = nullptr;
+  std::size_t max_long_body_bytes = 0;  // the most that it ever says
 };
 
 class RequestReader {
@@ -36,6 +36,8 @@ class RequestReader {
     int status = 400;
     std::string_view code;
     std::string_view message;
+    // Of the request, if its header was read so far; holds until more is read.
+    std::string_view path{};
   };
 
   explicit RequestReader(ReaderLimits limits) : limits_(limits) {}
@@ -49,6 +51,8 @@ class RequestReader {
   Progress advance();
   Request& request() { return request_; }
   const Refusal& refusal() const { return refusal_; }
+  // Of the request that is being read; empty while its header is not there.
+  std::string_view path() const;
   // Whether the client waits for a "100 Continue" before it sends the body. Once per request.
   bool wants_continue();
 
@@ -64,6 +68,7 @@ class RequestReader {
  private:
   Progress read_header();
   Progress parse_header();
+  void note_path();
   Progress check_framing();
   Progress check_request();
   std::size_t body_limit() const;
@@ -81,6 +86,8 @@ class RequestReader {
   std::size_t header_bytes_ = 0;
   std::size_t request_bytes_ = 0;
   std::size_t content_length_ = 0;
+  std::size_t path_at_ = 0;  // of the header's path, from begin_
+  std::size_t path_bytes_ = 0;
   std::size_t chunk_at_ = 0;        // where chunks go on, from begin_
   bool header_came_first_ = false;  // the body came later, and the buffer may have moved
   bool asked_to_continue_ = false;

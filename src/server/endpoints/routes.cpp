@@ -20,6 +20,7 @@ extern const std::span<const Route> pattern_routes;
 extern const std::span<const Route> n8n_lock_routes;
 extern const std::span<const Route> n8n_rate_routes;
 extern const std::span<const Route> n8n_clean_up_routes;
+extern const std::span<const Route> forrst_routes;
 extern const std::span<const Route> store_apply_routes;
 extern const std::span<const Route> store_look_routes;
 extern const std::span<const Route> health_routes;
@@ -29,11 +30,11 @@ const Router& all_routes() {
   static const Router router = [] {
     Router table;
     for (const auto& group : {
-             acquire_routes,    acquire_all_routes, lease_routes,        lock_routes,
-             session_routes,    fence_routes,       rate_limit_routes,   idempotency_routes,
-             event_routes,      trail_routes,       stats_routes,        pattern_routes,
-             n8n_lock_routes,   n8n_rate_routes,    n8n_clean_up_routes, store_apply_routes,
-             store_look_routes, health_routes,      docs_routes,
+             acquire_routes,     acquire_all_routes, lease_routes,        lock_routes,
+             session_routes,     fence_routes,       rate_limit_routes,   idempotency_routes,
+             event_routes,       trail_routes,       stats_routes,        pattern_routes,
+             n8n_lock_routes,    n8n_rate_routes,    n8n_clean_up_routes, forrst_routes,
+             store_apply_routes, store_look_routes,  health_routes,       docs_routes,
          }) {
       table.add(group);
     }

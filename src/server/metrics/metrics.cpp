@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/metrics/metrics.hpp"
 
+#include <holdfast/forrst/fault.hpp>
+
 #include "text/error_codes.hpp"
 #include "text/words.hpp"
 
 #include <fmt/format.h>
+
+#include <algorithm>
 
 namespace holdfast::server {
 
@@ -96,6 +100,18 @@ void write_runs(Exposition& out, const RunMetrics& runs) {
   out.sample("", runs.time);
 }
 
+void write_forrst(Exposition& out, const ByCode& calls) {
+  out.begin("forrst_calls_total", "counter",
+            "Calls of Forrst functions, by the code of the answer.");
+  out.sample("code=\"ok\"", calls.ok());
+  const auto rows = forrst::known_codes();
+  for (std::size_t at = 0; at < rows.size(); ++at) {
+    if (calls.known(at).value() == 0) continue;
+    out.sample(fmt::format("code=\"{}\"", rows[at].code), calls.known(at));
+  }
+  if (calls.other().value() > 0) out.sample("code=\"other\"", calls.other());
+}
+
 void write_gauge(Exposition& out, std::string_view name, std::string_view help, double value) {
   out.begin(name, "gauge", help);
   out.sample("", value);
@@ -123,6 +139,16 @@ void write_gauges(Exposition& out, const Gauges& gauges) {
 
 }  // namespace
 
+ByCode::ByCode() : counters_(2 + forrst::known_codes().size()) {}
+
+void ByCode::add(std::string_view code) noexcept {
+  if (code.empty()) return counters_[0].add();
+  const auto rows = forrst::known_codes();
+  const auto found = std::ranges::find(rows, code, &forrst::CodeRow::code);
+  if (found == rows.end()) return counters_[1].add();
+  counters_[2 + static_cast<std::size_t>(found - rows.begin())].add();
+}
+
 std::string exposition(const Metrics& metrics, const Gauges& gauges, std::string_view version) {
   Exposition out;
   out.begin("build_info", "gauge", "The version of this server.");
@@ -132,6 +158,7 @@ std::string exposition(const Metrics& metrics, const Gauges& gauges, std::string
   write_http(out, metrics);
   write_rates(out, metrics);
   write_runs(out, metrics.runs);
+  write_forrst(out, metrics.forrst);
   write_gauges(out, gauges);
   return std::move(out).text();
 }

@@ -13,6 +13,8 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 namespace holdfast::server {
 
@@ -50,6 +52,21 @@ struct RunMetrics {
   HoldTimes times;  // of those whose begin and end came through this server
 };
 
+// Calls of Forrst by what they were answered: each code of the protocol has a series of its own,
+// and all codes of functions' own share one.
+class ByCode {
+ public:
+  ByCode();
+  // Empty: it went well.
+  void add(std::string_view code) noexcept;
+  const Counter& ok() const { return counters_[0]; }
+  const Counter& other() const { return counters_[1]; }
+  const Counter& known(std::size_t index) const { return counters_[2 + index]; }
+
+ private:
+  std::vector<Counter> counters_;  // ok, others, and those of forrst::known_codes in their order
+};
+
 struct Metrics {
   std::array<ByOutcome, kind_count> acquisitions;
   ByOutcome renewals;
@@ -72,6 +89,7 @@ struct Metrics {
   Counter deadlocks;
   Counter deadlock_victims;
   RunMetrics runs;
+  ByCode forrst;
 };
 
 // What is not counted but looked up.

@@ -129,9 +129,9 @@ Reply encode(Answered answered, const AnswerTo& to) {
   body["meta"] = meta_of(answered, to);
   reply.body = json::serialize(body);
   if (reply.body.size() > max_result_bytes) {
-    auto instead = failed(too_long());
-    instead.undelivered = std::move(answered.undelivered);
-    return encode(std::move(instead), {.id = to.id, .node = to.node, .took = to.took});
+    // With it goes what nobody else would tell the caller.
+    if (answered.undelivered) answered.undelivered();
+    return encode(failed(too_long()), {.id = to.id, .node = to.node, .took = to.took});
   }
   reply.has_waited = answered.has_waited;
   reply.undelivered = std::move(answered.undelivered);

@@ -174,8 +174,10 @@ Error unreadable(const Answer& answer, std::string_view peer, std::string_view w
   if (answer.status == 0) {
     return {Errc::outcome_unknown, fmt::format("{}: the answer is none of Forrst: {}", peer, why)};
   }
+  // What speaks of the protocol may come from a function that ran.
+  const bool is_foreign = !answer.body.contains("\"protocol\"");
   return {
-      did_nothing(answer.status) ? Errc::unavailable : Errc::outcome_unknown,
+      is_foreign && did_nothing(answer.status) ? Errc::unavailable : Errc::outcome_unknown,
       fmt::format("{}: the answer (status {}) is none of Forrst: {}", peer, answer.status, why)};
 }
 

@@ -7,6 +7,8 @@
 #include "forrst/rate_limits.hpp"
 #include "forrst/rules.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -78,6 +80,16 @@ Fault too_busy() {
 
 Fault cancelled() { return make("CANCELLED", "It was stopped before it began"); }
 
+// What the engine says of locks and runs means that nothing was done. Of a function that passes on
+// what another service said to it, it does not.
+Outcome in_its_own_words(Outcome outcome) {
+  if (outcome) return outcome;
+  auto& fault = outcome.error();
+  if (!fault.code.starts_with("LOCK_") && !fault.code.starts_with("IDEMPOTENCY_")) return outcome;
+  fault.details["code"] = std::exchange(fault.code, std::string(codes::dependency_error));
+  return outcome;
+}
+
 Answered conclude(Outcome outcome, int status) {
   if (!outcome) return failed(std::move(outcome.error()));
   Answered answered;
@@ -129,6 +141,12 @@ Reply Engine::refuse(int status, const Fault& fault) const {
   return encode(std::move(answered), {.id = std::nullopt, .node = options_.node});
 }
 
+// Whoever may lock under the name of a function may call it.
+std::string Engine::needed_name(const Turn& turn) const {
+  if (turn.function->is_system()) return {};
+  return fmt::format("{}{}:", options_.prefix, turn.envelope.function);
+}
+
 // Nothing is done before all of this is good.
 std::expected<void, std::vector<Fault>> Engine::prepare(Turn& turn) const {
   const auto found = registry_.find(turn.envelope.function, turn.envelope.version);
@@ -141,7 +159,7 @@ std::expected<void, std::vector<Fault>> Engine::prepare(Turn& turn) const {
   turn.orders = parse_orders(turn.envelope, *turn.function, options_, faults);
   if (faults.size() > max_faults) faults.resize(max_faults);
   if (!faults.empty()) return std::unexpected(std::move(faults));
-  if (!turn.may(turn.function->right, "")) {
+  if (!turn.may(turn.function->right, needed_name(turn))) {
     return std::unexpected(
         std::vector{make(codes::forbidden, "Your token may not call this function",
                          {{"function", turn.envelope.function}})});
@@ -365,6 +383,7 @@ Task<Outcome> Engine::call(const Turn& turn, Job& job, Invocation invocation) {
     }
     if (thrown) outcome = broken(*host_, function.name, thrown);
   }
+  outcome = in_its_own_words(std::move(outcome));
   job.effect = effect_of(outcome);
   co_return outcome;
 }

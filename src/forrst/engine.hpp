@@ -41,6 +41,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   void add_system_functions();
   void add_lock_functions();
+  std::string needed_name(const Turn& turn) const;
   std::expected<void, std::vector<Fault>> prepare(Turn& turn) const;
   // `self` keeps the engine until the answer is there.
   Task<Reply> run(std::shared_ptr<Engine> self, std::shared_ptr<Turn> turn);

@@ -41,7 +41,9 @@ class Host {
   virtual void began(const Caller& caller, const LockName& name, const model::RunOutcome& outcome);
   // What the service rests on, for `health`. Must not throw.
   virtual Task<std::vector<Component>> components(std::shared_ptr<client::Core> core);
-  virtual bool is_draining() const { return false; }
+  // Nobody waits for a lock any more. What runs goes on, until `ending`.
+  virtual std::stop_token draining() { return {}; }
+  bool is_draining() { return draining().stop_requested(); }
   // Fires when what outlives its client has to end.
   virtual std::stop_token ending() { return {}; }
   // A call goes on without its client from now on, until what is returned goes away.

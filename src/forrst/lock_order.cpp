@@ -5,11 +5,11 @@
 
 #include "forrst/duration.hpp"
 #include "forrst/envelope.hpp"
+#include "forrst/lock_key.hpp"
 #include "text/quote.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 namespace holdfast::forrst {
@@ -21,8 +21,6 @@ namespace json = boost::json;
 constexpr std::string_view arguments_place = "/call/arguments";
 // What the PHP server calls its locks.
 constexpr std::string_view other_prefix = "forrst_lock:";
-// Keys with it belong to what the PHP server keeps beside a lock.
-constexpr std::string_view beside = ":meta:";
 
 class Reader {
  public:
@@ -57,20 +55,15 @@ class Reader {
   const std::size_t before_;
 };
 
-bool is_key_character(char c) {
-  const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  return is_letter || (c >= '0' && c <= '9') || std::string_view("-_:.").contains(c);
-}
-
 // Empty: it is good.
 std::string wrong_with_key(std::string_view key) {
   if (key.size() > max_lock_key_bytes) {
     return fmt::format("Lock key must be at most {} characters", max_lock_key_bytes);
   }
-  if (!std::ranges::all_of(key, is_key_character)) {
+  if (!has_key_letters_only(key)) {
     return "Lock key may have letters, digits and -_:. only";
   }
-  if (key.contains(beside)) return "Lock key must not contain ':meta:'";
+  if (key.contains(beside_a_lock)) return "Lock key must not contain ':meta:'";
   return {};
 }
 
@@ -167,7 +160,7 @@ std::optional<FullKey> parse_full_key(const json::object& arguments, std::string
   for (const auto each : {prefix, other_prefix}) {
     if (!key.starts_with(each)) continue;
     auto name = LockName::make(fmt::format("{}{}", prefix, key.substr(each.size())));
-    const bool is_good = std::ranges::all_of(key, is_key_character) && !key.contains(beside);
+    const bool is_good = has_key_letters_only(key) && !key.contains(beside_a_lock);
     if (name && is_good && key.size() > each.size()) return FullKey{std::string(key), *name};
     in.refuse("key", "Lock key must be a prefix and letters, digits and -_:. without ':meta:'");
     return std::nullopt;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "forrst/locks.hpp"
 
+#include "forrst/leash.hpp"
 #include "runtime/uuid.hpp"
 
 #include <fmt/format.h>
@@ -118,7 +119,10 @@ Task<std::expected<Locks::Granted, Fault>> Locks::take(const Turn& turn, LockOrd
     }
     wanted.wait = std::min(left, Micros(*order.block));
   }
-  auto taking = host_->take(core_, turn.caller, wanted, std::move(stop));
+  FirstStop ends;
+  ends.add(std::move(stop));
+  if (order.block) ends.add(host_->draining());
+  auto taking = host_->take(core_, turn.caller, wanted, ends.token());
   const client::TakeResult taken = co_await std::move(taking);
   if (!taken) co_return Taking(std::unexpect, not_taken(order, taken.error(), is_cut));
   if (!order.owner.empty()) {

@@ -2,6 +2,7 @@
 #include "forrst/orders.hpp"
 
 #include "forrst/duration.hpp"
+#include "forrst/lock_key.hpp"
 #include "text/json.hpp"
 #include "text/rfc3339.hpp"
 
@@ -80,11 +81,6 @@ std::optional<DeadlineOrder> parse_deadline(const json::object& options, const P
   return DeadlineOrder{*read};
 }
 
-bool is_key_character(char c) {
-  const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-  return is_letter || (c >= '0' && c <= '9') || std::string_view("-_:.").contains(c);
-}
-
 std::optional<OnceOrder> parse_idempotency(const json::object& options, const Place& place,
                                            std::vector<Fault>& faults) {
   OnceOrder order{.key = {}, .ttl = default_once_ttl};
@@ -94,7 +90,7 @@ std::optional<OnceOrder> parse_idempotency(const json::object& options, const Pl
   const auto* text = key != nullptr ? key->if_string() : nullptr;
   if (text == nullptr || text->empty()) {
     faults.push_back(wrong(pointer, "Idempotency key is required"));
-  } else if (text->size() > max_once_key || !std::ranges::all_of(*text, is_key_character)) {
+  } else if (text->size() > max_once_key || !has_key_letters_only(*text)) {
     faults.push_back(wrong(pointer, fmt::format("Idempotency key must be at most {} letters, "
                                                 "digits and -_:.",
                                                 max_once_key)));

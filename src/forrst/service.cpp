@@ -3,38 +3,24 @@
 
 #include "forrst/engine.hpp"
 #include "forrst/host.hpp"
+#include "forrst/lock_key.hpp"
 #include "model/rate_limit.hpp"
 #include "runtime/spawn.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 namespace holdfast::forrst {
 
 namespace {
 
-constexpr std::size_t max_prefix_bytes = 64;
 constexpr std::size_t max_name_of_service = 200;
 constexpr unsigned max_threads = 256;
 constexpr Duration max_remembering = std::chrono::hours(24);
 
-Result<void> check_prefix(std::string_view prefix) {
-  const auto is_allowed = [](char c) {
-    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    return is_letter || (c >= '0' && c <= '9') || std::string_view("-_:.").contains(c);
-  };
-  const bool is_good = !prefix.empty() && prefix.size() <= max_prefix_bytes &&
-                       prefix.ends_with(':') && std::ranges::all_of(prefix, is_allowed) &&
-                       !prefix.contains(":meta:");
-  if (is_good) return {};
-  return fail(Errc::bad_input,
-              fmt::format("prefix: must be 1 to {} letters, digits and -_:. and end in a colon",
-                          max_prefix_bytes));
-}
-
 Result<void> check(const ServiceOptions& options) {
-  if (auto good = check_prefix(options.prefix); !good) return good;
+  if (const auto good = check_prefix(options.prefix); !good) {
+    return fail(Errc::bad_input, "prefix: " + good.error().message);
+  }
   if (options.name.empty() || options.name.size() > max_name_of_service) {
     return fail(Errc::bad_input, fmt::format("name: must be 1 to {} bytes", max_name_of_service));
   }

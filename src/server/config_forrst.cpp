@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/config_forrst.hpp"
 
+#include "forrst/lock_key.hpp"
 #include "model/rate_limit.hpp"
 #include "server/config_forrst_function.hpp"
 #include "server/forrst/program.hpp"
@@ -11,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -22,7 +22,6 @@ using forrst::ShowOwner;
 using Value = ConfigValue;
 
 constexpr std::size_t max_label_bytes = 200;
-constexpr std::size_t max_prefix_bytes = 64;  // as the service itself wants it
 
 constexpr std::array<std::pair<std::string_view, ShowOwner>, 3> owner_words{
     {{"auto", ShowOwner::automatic}, {"always", ShowOwner::always}, {"admin", ShowOwner::admin}}};
@@ -42,18 +41,6 @@ Value::Reader text(std::string& out, Result<void> (*check)(std::string_view)) {
 Result<void> check_label(std::string_view label) {
   if (!label.empty() && label.size() <= max_label_bytes) return {};
   return refuse(fmt::format("must have 1 to {} bytes", max_label_bytes));
-}
-
-Result<void> check_prefix(std::string_view prefix) {
-  const auto is_allowed = [](char c) {
-    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    return is_letter || (c >= '0' && c <= '9') || std::string_view("-_:.").contains(c);
-  };
-  const bool is_good = prefix.size() <= max_prefix_bytes && prefix.ends_with(':') &&
-                       !prefix.contains(":meta:") && std::ranges::all_of(prefix, is_allowed);
-  if (is_good) return {};
-  return refuse(
-      fmt::format("must be 1 to {} letters, digits and -_:. and end in a colon", max_prefix_bytes));
 }
 
 Result<void> check_socket(std::string_view path) {
@@ -127,7 +114,7 @@ Result<void> read_forrst(const Value& value, ForrstOptions& out) {
       {"store", text(out.store, text::check_store_url)},
       {"name", text(out.name, check_label)},
       {"node", text(out.node, check_label)},
-      {"prefix", text(out.prefix, check_prefix)},
+      {"prefix", text(out.prefix, forrst::check_prefix)},
       {"status_owner",
        [&](const Value& field) {
          return field.read_choice<ShowOwner>(out.status_owner, owner_words);
@@ -152,7 +139,7 @@ Result<void> check_forrst(const ForrstOptions& options) {
   if (!options.node.empty()) {
     if (auto good = check_label(options.node); !good) return at("node", good.error());
   }
-  if (auto good = check_prefix(options.prefix); !good) return at("prefix", good.error());
+  if (auto good = forrst::check_prefix(options.prefix); !good) return at("prefix", good.error());
   if (!options.socket.empty()) {
     if (auto good = check_socket(options.socket); !good) return at("socket", good.error());
   }

@@ -154,6 +154,11 @@ Result<void> Server::Parts::load() {
 }
 
 Result<void> Server::Parts::listen() {
+  // First what whoever connects to the others may ask about.
+  if (const auto& socket = services.options().forrst.socket; !socket.empty()) {
+    frames = std::make_unique<FrameSocket>(workers.front()->context(), services, admission);
+    if (auto opened = frames->open(socket); !opened) return opened;
+  }
   for (const auto& text : services.options().listen) {
     const auto address = parse_listen(text);
     if (!address) return std::unexpected(address.error());
@@ -164,10 +169,7 @@ Result<void> Server::Parts::listen() {
     if (!opened) return opened;
     listeners.push_back(std::move(listener));
   }
-  const auto& socket = services.options().forrst.socket;
-  if (socket.empty()) return {};
-  frames = std::make_unique<FrameSocket>(workers.front()->context(), services, admission);
-  return frames->open(socket);
+  return {};
 }
 
 void Server::Parts::on_every_worker(void (http::Worker::*what)()) {
@@ -287,6 +289,7 @@ void Server::stop() {
   if (std::exchange(parts_->is_stopped, true)) return;
   auto& parts = *parts_;
   parts.services.is_draining = true;
+  parts.services.draining.request_stop();
   parts.close_listeners();
   parts.on_every_worker(&http::Worker::drain);
   parts.on_frames(&FrameSocket::drain);

@@ -75,6 +75,7 @@ class Services {
   Metrics& metrics() { return metrics_; }
   AuditLog& audit() { return *audit_; }
   std::atomic<bool> is_draining{false};
+  std::stop_source draining;  // fires with it: waits end
   // Fires when the time to drain is over: what outlives its client has to end now.
   std::stop_source ending;
   // Operations that go on without their client; the server waits for them.

@@ -273,5 +273,29 @@ TEST_F(LockExtension, an_answer_beyond_the_limit_is_an_error_and_the_lock_is_rel
   EXPECT_FALSE(is_locked(user_lock));
 }
 
+TEST_F(LockExtension, what_another_service_says_of_its_locks_is_no_word_about_ours) {
+  for (const auto* code : {"LOCK_TIMEOUT", "IDEMPOTENCY_PROCESSING"}) {
+    charge = [&](const Invocation&) -> Outcome {
+      return std::unexpected(forrst::Fault{.code = code, .message = "theirs"});
+    };
+    const auto told = ask(charge_user());
+    EXPECT_EQ(told.code(), "DEPENDENCY_ERROR");
+    EXPECT_EQ(told.error().at("details").at("code"), code);
+  }
+}
+
+TEST_F(LockExtension, a_caller_may_call_what_it_may_lock_for) {
+  const auto may = [](std::string_view prefix) {
+    return forrst::Caller{.is_known = true,
+                          .may = [prefix](forrst::Caller::Right, std::string_view name) {
+                            return name.empty() || name.starts_with(prefix);
+                          }};
+  };
+  EXPECT_TRUE(ask({}, may("lock:payments.")).is_good());
+  EXPECT_EQ(ask({}, may("lock:payments.charge:user:")).code(), "FORBIDDEN");
+  EXPECT_EQ(ask({}, may("deploy:")).code(), "FORBIDDEN");
+  EXPECT_EQ(charges, 1);
+}
+
 }  // namespace
 }  // namespace holdfast::test

@@ -101,13 +101,13 @@ TEST_F(ForrstCommand, says_why_it_failed_or_only_that_it_did) {
   EXPECT_EQ(code_of(run_script(R"(echo '{"code":"X","message":"y"}')")), "ok");
 }
 
-TEST_F(ForrstCommand, one_that_cannot_be_started_is_an_internal_error) {
-  EXPECT_EQ(code_of(run({"/no/such/program"}, call_of())), "INTERNAL_ERROR");
-  EXPECT_EQ(code_of(run({"no-such-program"}, call_of())), "INTERNAL_ERROR");
+TEST_F(ForrstCommand, one_that_cannot_be_started_did_nothing) {
+  EXPECT_EQ(code_of(run({"/no/such/program"}, call_of())), "UNAVAILABLE");
+  EXPECT_EQ(code_of(run({"no-such-program"}, call_of())), "UNAVAILABLE");
   const auto path = file("no-interpreter");
   std::ofstream(path) << "#!/no/such/interpreter\n";
   ASSERT_EQ(chmod(path.c_str(), 0700), 0);
-  EXPECT_EQ(code_of(run({path}, call_of())), "INTERNAL_ERROR");
+  EXPECT_EQ(code_of(run({path}, call_of())), "UNAVAILABLE");
 }
 
 TEST_F(ForrstCommand, one_that_writes_too_much_is_ended) {

@@ -205,7 +205,7 @@ TEST_F(ForrstFunctions, an_upstreams_refusal_is_its_own_or_that_of_its_status) {
                                                        {409, "CONFLICT"},
                                                        {410, "GONE"},
                                                        {429, "RATE_LIMITED"},
-                                                       {503, "UNAVAILABLE"},
+                                                       {503, "DEPENDENCY_ERROR"},
                                                        {504, "DEADLINE_EXCEEDED"},
                                                        {500, "DEPENDENCY_ERROR"},
                                                        {302, "DEPENDENCY_ERROR"},
@@ -284,6 +284,33 @@ TEST_F(ForrstFunctions, what_happens_to_locks_is_in_the_audit_trail_and_the_metr
     EXPECT_NE(metrics.find(line), std::string::npos) << line;
   }
   EXPECT_EQ(metrics.find("code=\"CONFLICT\""), std::string::npos);
+}
+
+TEST_F(ForrstFunctions, a_server_that_stops_lets_functions_finish) {
+  offer_command("work.do",
+                {script("work", fmt::format("echo $$ > {}; sleep 0.5; echo 7", file("pid")))});
+  start();
+  auto calling = std::async(std::launch::async, [&] { return invoke("work.do"); });
+  ASSERT_GT(std::stoi("0" + written("pid")), 0);
+  server->stop();
+  const auto answer = calling.get();
+  EXPECT_EQ(answer.status, 200) << answer.body;
+  EXPECT_EQ(answer.json().at("result").as_int64(), 7);
+}
+
+TEST_F(ForrstFunctions, a_server_that_stops_ends_the_wait_for_a_lock) {
+  offer_command("work.do", {"cat"});
+  start();
+  ASSERT_EQ(post("/v1/locks/lock:work.do:k/acquire", R"({"owner":"somebody"})").status, 200);
+  auto calling = std::async(std::launch::async, [&] {
+    return invoke("work.do", {}, lock_extension("k", R"(,"block":{"value":1,"unit":"hour"})"));
+  });
+  ASSERT_TRUE(eventually(
+      [&] { return get("/v1/locks/lock:work.do:k").json().at("waiters").as_array().size() == 1; }));
+  server->stop();
+  const auto answer = calling.get();
+  EXPECT_EQ(answer.status, 503) << answer.body;
+  EXPECT_EQ(first_code(answer.json()), "UNAVAILABLE");
 }
 
 TEST_F(ForrstFunctions, a_server_that_stops_ends_commands_and_leaves_no_process) {

@@ -282,7 +282,7 @@ TEST_F(ForrstSocket, many_clients_at_once_each_get_their_own) {
 }
 
 TEST_F(ForrstSocket, drains_with_the_server) {
-  options.drain = 5s;
+  options.drain = 300ms;
   offer_sleeper();
   start();
   FrameClient idle(path());
@@ -293,7 +293,7 @@ TEST_F(ForrstSocket, drains_with_the_server) {
   ASSERT_GT(pid, 0);
   server->stop();
   EXPECT_TRUE(idle.connection().is_closed_within(10s));
-  EXPECT_FALSE(first_code(busy.receive()).empty());
+  EXPECT_TRUE(busy.connection().is_closed_within(10s));
   EXPECT_FALSE(test::is_running(pid));
 }
 

@@ -51,9 +51,14 @@ void Connection::expect_more(RequestReader::Progress progress) {
 
 void Connection::close() {
   reached_end_ = true;
-  if (stop_) stop_->request_stop();
+  tell_that_it_left();
   if (stream_) stream_->end();
   channel_.close();
+}
+
+void Connection::tell_that_it_left() {
+  if (stop_) stop_->request_stop();
+  if (left_) left_->request_stop();
 }
 
 void Connection::expire() {
@@ -80,6 +85,14 @@ std::stop_token Connection::stop_token() {
   return stop_->get_token();
 }
 
+std::stop_token Connection::left_token() {
+  if (!left_) {
+    left_.emplace();
+    if (reached_end_) left_->request_stop();
+  }
+  return left_->get_token();
+}
+
 struct Connection::ShakeHands {
   Connection& connection;
   bool good = false;
@@ -102,7 +115,7 @@ void Connection::note_read(boost::system::error_code failed, std::size_t bytes) 
   // Nobody waits for what came: a request is being handled. A client that left is told so to
   // whoever handles it.
   if (!reached_end_) return watch_for_the_end();
-  if (stop_) stop_->request_stop();
+  tell_that_it_left();
   if (stream_) stream_->end();
 }
 
@@ -287,6 +300,7 @@ runtime::Detached Connection::serve([[maybe_unused]] std::shared_ptr<Connection>
     request.peer = &peer_;
     request.owner = this;
     request.make_stop = [](void* owner) { return static_cast<Connection*>(owner)->stop_token(); };
+    request.make_left = [](void* owner) { return static_cast<Connection*>(owner)->left_token(); };
     keep_alive = request.keep_alive;
     const bool with_body = request.method != Method::head;
     const bool can_chunk = request.version >= 11;
@@ -307,6 +321,7 @@ runtime::Detached Connection::serve([[maybe_unused]] std::shared_ptr<Connection>
       response = co_await handled;
     }
     stop_.reset();
+    left_.reset();
     if (reached_end_ && !is_ready) {
       // Whoever has only ended its own sending can still read; it cannot be told from one that
       // left, so what would be left behind is given back first.

@@ -68,6 +68,8 @@ class Connection : public std::enable_shared_from_this<Connection>,
   void expect_more(RequestReader::Progress progress);
   void append(Response& response, bool keep_alive, bool with_body);
   std::stop_token stop_token();
+  std::stop_token left_token();
+  void tell_that_it_left();
 
   Worker& worker_;
   Channel channel_;
@@ -83,7 +85,9 @@ class Connection : public std::enable_shared_from_this<Connection>,
   enum class Phase : std::uint8_t { ours, idle, header, body };
   Phase phase_ = Phase::ours;  // what the client is given time for
   std::coroutine_handle<> waits_for_read_;
-  std::optional<std::stop_source> stop_;  // of the request that is being handled
+  // Of the request that is being handled.
+  std::optional<std::stop_source> stop_;
+  std::optional<std::stop_source> left_;
   std::shared_ptr<Stream> stream_;        // of an answer without an end
 };
 

@@ -58,6 +58,10 @@ class Request {
   // Fires when the client goes away or the server wants to end. Made when first asked for.
   std::stop_token stop() const { return make_stop ? make_stop(owner) : std::stop_token{}; }
   std::stop_token (*make_stop)(void* owner) = nullptr;
+  // Fires when the client goes away, or can be waited for no longer; not when the server merely
+  // wants to end. For work that is better finished than broken off.
+  std::stop_token left() const { return make_left ? make_left(owner) : std::stop_token{}; }
+  std::stop_token (*make_left)(void* owner) = nullptr;
   void* owner = nullptr;
 };
 

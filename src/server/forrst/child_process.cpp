@@ -89,7 +89,10 @@ struct Becoming {
 
   // Ours have FD_CLOEXEC; a library's may not.
   static void close_from(int first, int last) {
-    syscall(SYS_close_range, static_cast<unsigned>(first), static_cast<unsigned>(last), 0U);
+    const auto from = static_cast<unsigned>(first);
+    if (syscall(SYS_close_range, from, static_cast<unsigned>(last), 0U) == 0) return;
+    const int most = last >= 0 ? last : static_cast<int>(sysconf(_SC_OPEN_MAX)) - 1;
+    for (int fd = first; fd <= most; ++fd) ::close(fd);
   }
 };
 
@@ -167,7 +170,9 @@ int ChildProcess::reap() {
   const pid_t pid = std::exchange(pid_, 0);
   kill(-pid, SIGKILL);
   int status = 0;
-  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  while (waitpid(pid, &status, 0) < 0) {
+    // Somebody else has heard how it ended, so that nobody can call it a success.
+    if (errno != EINTR) return SIGKILL;
   }
   return status;
 }

@@ -103,12 +103,12 @@ Outcome run(const std::vector<std::string>& words, const Invocation& call) {
   const auto file = find_program(words.front());
   if (!file) {
     note(LogLevel::error, call, fmt::format("there is no program {}", words.front()), "");
-    return failed(codes::internal_error, "The function's command cannot be started");
+    return failed(codes::unavailable, "The function's command cannot be started");
   }
   auto child = ChildProcess::start({*file, words, environment_of(call)});
   if (!child) {
     note(LogLevel::error, call, child.error().message, "");
-    return failed(codes::internal_error, "The function's command cannot be started");
+    return failed(codes::unavailable, "The function's command cannot be started");
   }
   Conversation said(*child, boost::json::serialize(call.arguments) + "\n");
   said.run(call.deadline, call.stop);

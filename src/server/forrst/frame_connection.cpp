@@ -77,7 +77,6 @@ void FrameConnection::close() {
 }
 
 void FrameConnection::drain() {
-  if (stop_) stop_->request_stop();
   if (phase_ == Phase::idle) close();
 }
 
@@ -128,6 +127,8 @@ void FrameConnection::go_on() {
   if (in_.size() < length_bytes + length) return need_more(Phase::body);
   auto body = in_.substr(length_bytes, length);
   in_.erase(0, length_bytes + length);
+  // A long request was an exception.
+  if (in_.empty()) in_ = {};
   handle(std::move(body));
 }
 
@@ -140,7 +141,7 @@ void FrameConnection::handle(std::string body) {
   phase_ = Phase::answering;
   timer_.expires_at(asio::steady_timer::time_point::max());
   stop_.emplace();
-  if (reached_end_ || place_.clients->is_draining) stop_->request_stop();
+  if (reached_end_) stop_->request_stop();
   watch_for_the_end();
   auto answering = place_.services.forrst->answer(body, caller(), stop_->get_token());
   // The last of the references must not go on another thread.

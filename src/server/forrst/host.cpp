@@ -99,7 +99,7 @@ Task<std::vector<forrst::Component>> ServerHost::components(std::shared_ptr<clie
   return look(own_probe_ ? *own_probe_ : services_.probe);
 }
 
-bool ServerHost::is_draining() const { return services_.is_draining; }
+std::stop_token ServerHost::draining() { return services_.draining.get_token(); }
 
 std::stop_token ServerHost::ending() { return services_.ending.get_token(); }
 

@@ -27,7 +27,7 @@ class ServerHost final : public forrst::Host {
   void began(const forrst::Caller& caller, const LockName& name,
              const model::RunOutcome& outcome) override;
   Task<std::vector<forrst::Component>> components(std::shared_ptr<client::Core> core) override;
-  bool is_draining() const override;
+  std::stop_token draining() override;
   std::stop_token ending() override;
   std::shared_ptr<void> under_way() override;
   void complain(std::string_view what, std::string_view why) override;

@@ -24,6 +24,7 @@ Result<forrst::Function> function_of(const ForrstFunction& configured, Services&
 
 forrst::ServiceOptions options_of(const ForrstOptions& options) {
   return {.name = options.name,
+          .version = HOLDFAST_VERSION,
           .node = options.node,
           .prefix = options.prefix,
           .status_owner = options.status_owner,

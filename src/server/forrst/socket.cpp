@@ -47,10 +47,11 @@ FrameSocket::FrameSocket(asio::io_context& context, Services& services,
 FrameSocket::~FrameSocket() { close(); }
 
 void FrameSocket::close() {
+  // First its file: whoever comes next may bind as soon as nobody listens.
+  if (!path_.empty()) unlink(std::exchange(path_, {}).c_str());
   boost::system::error_code ignored;
   acceptor_.close(ignored);
   pause_.cancel();
-  if (!path_.empty()) unlink(std::exchange(path_, {}).c_str());
 }
 
 Result<void> FrameSocket::open(const std::string& path) {

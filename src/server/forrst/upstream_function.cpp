@@ -38,14 +38,14 @@ struct Upstream {
   std::string target;
 };
 
-constexpr std::array<std::pair<int, std::string_view>, 8> known_statuses{
+// Not 503: gateways say so too of a request that was on its way.
+constexpr std::array<std::pair<int, std::string_view>, 7> known_statuses{
     {{400, codes::invalid_arguments},
      {404, codes::not_found},
      {409, codes::conflict},
      {410, codes::gone},
      {422, codes::invalid_arguments},
      {429, codes::rate_limited},
-     {503, codes::unavailable},
      {504, codes::deadline_exceeded}}};
 
 std::string_view code_of(int status) {

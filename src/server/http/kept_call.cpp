@@ -33,11 +33,13 @@ net::http::Request KeptCall::copy_of(const net::http::Request& request) {
   for (auto& header : copy.headers) header = {keep(header.name), keep(header.value)};
   copy.owner = this;
   copy.make_stop = [](void* kept) { return static_cast<KeptCall*>(kept)->stop_; };
+  copy.make_left = [](void* kept) { return static_cast<KeptCall*>(kept)->left_; };
   return copy;
 }
 
 KeptCall::KeptCall(const Call& call)
     : stop_(call.request.stop()),
+      left_(call.request.left()),
       request_(copy_of(call.request)),
       call_{call.services, request_, call.parameters, call.principal} {}
 

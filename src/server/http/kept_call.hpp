@@ -21,6 +21,7 @@ class KeptCall {
 
   std::string text_;  // all that the views point to; never grows
   const std::stop_token stop_;
+  const std::stop_token left_;
   const net::http::Request request_;
   const Call call_;
 };

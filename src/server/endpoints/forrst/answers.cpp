@@ -58,7 +58,10 @@ Response in_forrst(const forrst::Service& service, Response response) {
   Problem problem{.status = response.status};
   if (about && about->is_object()) problem.message = text_in(about->get_object(), "detail");
   auto answer = to_response(service, problem);
-  for (auto& each : response.headers) answer.headers.push_back(std::move(each));
+  for (auto& each : response.headers) {
+    std::erase_if(answer.headers, [&](const auto& ours) { return ours.first == each.first; });
+    answer.headers.push_back(std::move(each));
+  }
   return answer;
 }
 

@@ -21,7 +21,7 @@ Task<Response> wait_for(std::shared_ptr<const forrst::Service>, Task<forrst::Rep
 Task<Response> call_function(const Call& call) {
   const auto& service = call.services.forrst;
   auto caller = caller_of(call.who(), call.services.tokens() != nullptr);
-  auto answering = service->answer(call.request.body, std::move(caller), call.request.stop());
+  auto answering = service->answer(call.request.body, std::move(caller), call.request.left());
   if (answering.is_ready()) return done(to_response(answering.take_ready()));
   return wait_for(service, std::move(answering));
 }

@@ -5,7 +5,6 @@
 #include "forrst/retry.hpp"
 
 #include <boost/json/serialize.hpp>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -87,7 +86,13 @@ void add_headers(Reply& reply, const Answered& answered, const AnswerTo& to) {
 }  // namespace
 
 std::string time_text(std::chrono::system_clock::time_point time) {
-  return fmt::format("{:%FT%TZ}", std::chrono::floor<seconds>(time));
+  const auto whole = std::chrono::floor<seconds>(time);
+  const auto day = std::chrono::floor<std::chrono::days>(whole);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(whole - day);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     clock.hours().count(), clock.minutes().count(), clock.seconds().count());
 }
 
 Answered failed(Fault fault) {

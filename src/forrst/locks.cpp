@@ -119,10 +119,14 @@ Task<std::expected<Locks::Granted, Fault>> Locks::take(const Turn& turn, LockOrd
     }
     wanted.wait = std::min(left, Micros(*order.block));
   }
-  FirstStop ends;
-  ends.add(std::move(stop));
-  if (order.block) ends.add(host_->draining());
-  auto taking = host_->take(core_, turn.caller, wanted, ends.token());
+  std::optional<FirstStop> ends;
+  if (order.block) {
+    ends.emplace();
+    ends->add(std::move(stop));
+    ends->add(host_->draining());
+    stop = ends->token();
+  }
+  auto taking = host_->take(core_, turn.caller, wanted, std::move(stop));
   const client::TakeResult taken = co_await std::move(taking);
   if (!taken) co_return Taking(std::unexpect, not_taken(order, taken.error(), is_cut));
   if (!order.owner.empty()) {

@@ -2,6 +2,7 @@
 //
 // POST /forrst and /rpc: calls of functions. What a caller may do with which lock is asked by the
 // service.
+#include "runtime/start_now.hpp"
 #include "server/endpoints/forrst/answers.hpp"
 #include "server/forrst/caller.hpp"
 #include "server/http/answer.hpp"
@@ -21,7 +22,8 @@ Task<Response> wait_for(std::shared_ptr<const forrst::Service>, Task<forrst::Rep
 Task<Response> call_function(const Call& call) {
   const auto& service = call.services.forrst;
   auto caller = caller_of(call.who(), call.services.tokens() != nullptr);
-  auto answering = service->answer(call.request.body, std::move(caller), call.request.left());
+  auto answering = runtime::start_now(
+      service->answer(call.request.body, std::move(caller), call.request.left()));
   if (answering.is_ready()) return done(to_response(answering.take_ready()));
   return wait_for(service, std::move(answering));
 }

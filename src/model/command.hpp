@@ -103,7 +103,7 @@ struct Forced {
 };
 struct Seen {
   LockView lock;
-  std::optional<Granted> mine;  // what Inspect::owner has; see Renew for several
+  std::optional<Granted> mine;    // what Inspect::owner has; see Renew for several
   std::vector<OwnerId> owners{};  // of lock.holders, in that order; empty unless asked for
 };
 // The command breaks a rule that only the state could tell: spec_mismatch, limit_reached.

@@ -76,8 +76,8 @@ TEST_P(StoreContract, fences_grow_from_grant_to_grant_over_all_names) {
   }
 }
 
-// A store that lost everything must not start again at one. Its clock is another process's, and the machine's
-// may be set back between the two looks: they agree to a second, not to a microsecond.
+// A store that lost everything must not start again at one. Its clock is another process's, and the
+// machine's may be set back between the two looks: they agree to a second, not to a microsecond.
 TEST_P(StoreContract, fences_begin_at_the_wall_clock) {
   constexpr Fence apart = 1'000'000;
   const auto before = runtime::wall_clock_us();

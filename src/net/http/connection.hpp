@@ -88,7 +88,7 @@ class Connection : public std::enable_shared_from_this<Connection>,
   // Of the request that is being handled.
   std::optional<std::stop_source> stop_;
   std::optional<std::stop_source> left_;
-  std::shared_ptr<Stream> stream_;        // of an answer without an end
+  std::shared_ptr<Stream> stream_;  // of an answer without an end
 };
 
 }  // namespace holdfast::net::http

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "forrst/engine.hpp"
 
+#include <holdfast/idempotency.hpp>
+
 #include "forrst/duration.hpp"
 #include "forrst/leash.hpp"
 #include "forrst/once.hpp"
@@ -51,18 +53,8 @@ Fault disabled(std::string_view function) {
               {{"function", function}});
 }
 
-std::string words_of(const std::exception_ptr& thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const std::exception& error) {
-    return error.what();
-  } catch (...) {
-    return "an exception without words";
-  }
-}
-
 Outcome broken(Host& host, std::string_view function, const std::exception_ptr& thrown) {
-  host.complain(function, words_of(thrown));
+  host.complain(function, detail::words_of(thrown));
   return std::unexpected(make(codes::internal_error, "The function failed"));
 }
 

@@ -4,12 +4,10 @@
 #include "forrst/duration.hpp"
 #include "text/canonical_json.hpp"
 #include "text/json_parse.hpp"
+#include "text/sha256.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <fmt/format.h>
-#include <openssl/sha.h>
-
-#include <array>
 
 namespace holdfast::forrst {
 
@@ -23,12 +21,6 @@ constexpr std::string_view record_prefix = "holdfast-server:forrst:";
 constexpr Duration processing_retry = std::chrono::seconds(1);
 // A function may answer deeper than it may be asked.
 constexpr std::size_t max_kept_depth = 512;
-
-std::string sha256_hex(std::string_view text) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
-  return fmt::format("{:02x}", fmt::join(digest, ""));
-}
 
 // The members of an answer that are kept.
 std::string body_of(const Answered& answered) {
@@ -129,8 +121,8 @@ Result<LockName> record_name(const Turn& turn) {
   const auto& envelope = turn.envelope;
   return recipes::run_name(fmt::format(
       "{}{}", record_prefix,
-      sha256_hex(fmt::format("{}|{}|{}|{}", turn.orders.once->key, envelope.function,
-                             envelope.version.value_or("latest"), turn.caller.subject))));
+      text::sha256_hex(fmt::format("{}|{}|{}|{}", turn.orders.once->key, envelope.function,
+                                   envelope.version.value_or("latest"), turn.caller.subject))));
 }
 
 std::string key_for_functions(const LockName& record) {
@@ -141,7 +133,7 @@ std::string key_for_functions(const LockName& record) {
 Result<recipes::RunTerms> terms_of(client::Core& core, const Turn& turn) {
   const auto canonical = text::canonical_json(json::serialize(turn.arguments()));
   if (!canonical) return std::unexpected(canonical.error());
-  const auto hash = "sha256:" + sha256_hex(*canonical);
+  const auto hash = "sha256:" + text::sha256_hex(*canonical);
   IdempotencyOptions options{
       .fingerprint = hash,
       .ttl = turn.orders.once->ttl,

@@ -2,23 +2,13 @@
 #include <holdfast/idempotency.hpp>
 
 #include "text/canonical_json.hpp"
+#include "text/sha256.hpp"
 
 #include <fmt/format.h>
-#include <openssl/sha.h>
-
-#include <array>
 
 namespace holdfast {
 
 namespace {
-
-std::string sha256_hex(std::string_view text) {
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
-  std::string hex;
-  for (const auto byte : digest) hex += fmt::format("{:02x}", byte);
-  return hex;
-}
 
 Result<std::string> named(std::string_view part, Result<std::string> canonical) {
   if (canonical) return canonical;
@@ -62,7 +52,7 @@ Result<std::string> request_fingerprint(const RequestParts& parts) {
   }
   // The hash of nothing would agree with every other request that said nothing.
   if (is_first) return fail(Errc::bad_input, "request: must have a method, path, body or query");
-  return sha256_hex(all);
+  return text::sha256_hex(all);
 }
 
 }  // namespace holdfast

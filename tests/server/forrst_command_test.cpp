@@ -230,7 +230,9 @@ TEST_F(ForrstCommand, inherits_no_descriptors_and_no_signals_of_ours) {
   EXPECT_NE(seen.find(" 2 -> pipe:"), std::string::npos) << seen;
   ASSERT_TRUE(masked && ignored);
   EXPECT_EQ(*masked, boost::json::value("0000000000000000"));
-  EXPECT_EQ(*ignored, boost::json::value("0000000000000000"));
+  // 32 and 33 are the C library's own: it lets nobody set them, and whoever started us may have.
+  constexpr std::uint64_t of_the_library = 0x180000000U;
+  EXPECT_EQ(std::stoull(std::string(ignored->as_string()), nullptr, 16) & ~of_the_library, 0U);
 }
 
 TEST_F(ForrstCommand, our_own_signals_are_as_before_when_it_does_not_listen) {

@@ -6,6 +6,7 @@
 #include "server/log.hpp"
 #include "server/runs/run_answer.hpp"
 #include "server/services.hpp"
+#include "server/under_way.hpp"
 
 namespace holdfast::server {
 
@@ -19,17 +20,6 @@ EventType type_of(forrst::LockEnd how) {
   }
   return EventType::lost;
 }
-
-class UnderWay {
- public:
-  explicit UnderWay(Services& services) : services_(services) { ++services_.under_way; }
-  UnderWay(const UnderWay&) = delete;
-  UnderWay& operator=(const UnderWay&) = delete;
-  ~UnderWay() { --services_.under_way; }
-
- private:
-  Services& services_;
-};
 
 Task<std::vector<forrst::Component>> look(StoreProbe& probe) {
   auto looking = probe.look();

@@ -4,13 +4,12 @@
 #include "server/locks/order.hpp"
 #include "server/runs/run_access.hpp"
 #include "server/services.hpp"
+#include "text/sha256.hpp"
 
 #include <boost/beast/core/string.hpp>
 #include <fmt/format.h>
-#include <openssl/sha.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 
 namespace holdfast::server {
@@ -80,11 +79,7 @@ Result<LockName> record_name(const Principal& principal, std::string_view scope,
                              std::string_view key) {
   const auto text = fmt::format("{}:{}{}:{}{}:{}", principal.name.size(), principal.name,
                                 scope.size(), scope, key.size(), key);
-  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
-  SHA256(reinterpret_cast<const unsigned char*>(text.data()), text.size(), digest.data());
-  std::string name(own_run_prefix);
-  for (const auto byte : digest) name += fmt::format("{:02x}", byte);
-  return recipes::run_name(name);
+  return recipes::run_name(std::string(own_run_prefix) + text::sha256_hex(text));
 }
 
 Result<std::string> fingerprint_of(const net::http::Request& request) {

@@ -8,6 +8,7 @@
 #include "server/log.hpp"
 #include "server/runs/run_answer.hpp"
 #include "server/services.hpp"
+#include "server/under_way.hpp"
 
 namespace holdfast::server::patterns {
 
@@ -48,17 +49,6 @@ Response was_lost() {
                                    "the run of this Idempotency-Key was not renewed in time, and "
                                    "another may have it"});
 }
-
-class UnderWay {
- public:
-  explicit UnderWay(Services& services) : services_(services) { ++services_.under_way; }
-  UnderWay(const UnderWay&) = delete;
-  UnderWay& operator=(const UnderWay&) = delete;
-  ~UnderWay() { --services_.under_way; }
-
- private:
-  Services& services_;
-};
 
 // Ends the job when the run is no longer ours, or the server ends; not when the client leaves.
 struct Leaving {

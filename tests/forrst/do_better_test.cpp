@@ -30,12 +30,6 @@ using forrst::Outcome;
 
 constexpr std::string_view key = "lock:payments.charge:user:1";
 
-Question charge_user(json::object more = {}) {
-  json::object options{{"key", "user:1"}, {"ttl", span(30)}};
-  for (auto& each : more) options[each.key()] = each.value();
-  return Question{}.locked(std::move(options));
-}
-
 class BetterThanForrst : public ForrstService {};
 
 TEST_F(BetterThanForrst, a_loser_leaves_the_holder_alone) {

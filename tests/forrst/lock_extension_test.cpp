@@ -18,12 +18,6 @@ using forrst::Outcome;
 
 constexpr std::string_view user_lock = "lock:payments.charge:user:1";
 
-Question charge_user(json::object more = {}) {
-  json::object options{{"key", "user:1"}, {"ttl", span(30)}};
-  for (auto& each : more) options[each.key()] = each.value();
-  return Question{}.locked(std::move(options));
-}
-
 class LockExtension : public ForrstService {
  protected:
   std::string owner_of(const Told& told) const {

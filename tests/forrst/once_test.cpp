@@ -133,9 +133,9 @@ TEST_F(OnceExtension, a_function_that_looks_first_may_run_again) {
   EXPECT_EQ(took_over, (std::vector{false, true}));
 }
 
-// Forrst's own server guards a run for 30 seconds and then lets another begin. The guard here is
-// renewed; this one is as short as it can be made from outside, by a function that outlives it.
-TEST_F(OnceExtension, a_run_that_takes_long_is_never_doubled) {
+// Forrst's own server guards a run for 30 seconds and then lets another begin. Ours renews the
+// guard; that it outlives it is tested where the guard can be short, in tests/recipes.
+TEST_F(OnceExtension, whoever_comes_again_and_again_does_not_begin_another_run) {
   std::latch inside{1};
   std::latch go_on{1};
   charge = [&](const Invocation&) -> Outcome {

@@ -48,6 +48,12 @@ std::string Question::text() const {
   return json::serialize(body);
 }
 
+Question charge_user(json::object more) {
+  json::object options{{"key", "user:1"}, {"ttl", span(30)}};
+  for (auto& each : more) options[each.key()] = each.value();
+  return Question{}.locked(std::move(options));
+}
+
 const json::object& Told::error(std::size_t at) const {
   const auto* errors = body.if_contains("errors");
   if (errors == nullptr || !errors->is_array() || errors->get_array().size() <= at) {

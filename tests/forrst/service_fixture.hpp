@@ -40,6 +40,9 @@ struct Question {
   std::string text() const;
 };
 
+// payments.charge under the lock user:1, with these options changed or added.
+Question charge_user(json::object more = {});
+
 struct Told {
   int status = 0;
   json::object body;

@@ -59,7 +59,7 @@ Result<std::string> default_folder() {
 
 Result<std::string> current_boot_id() {
   constexpr const char* source = "/proc/sys/kernel/random/boot_id";
-  const Descriptor file(open(source, O_RDONLY | O_CLOEXEC));
+  const Descriptor file(::open(source, O_RDONLY | O_CLOEXEC));
   std::array<char, boot_id_length> text{};
   const auto got = file ? read(file.get(), text.data(), text.size()) : -1;
   std::string boot_id(text.data(), text.size());

@@ -2,11 +2,12 @@
 # holdfast_server    everything in src/server, for the program and its tests
 
 include(cmake/OpenApi.cmake)
+include(cmake/Web.cmake)
 
 file(GLOB_RECURSE holdfast_server_sources CONFIGURE_DEPENDS
   "${PROJECT_SOURCE_DIR}/src/server/*.cpp")
 
-add_library(holdfast_server STATIC ${holdfast_server_sources})
+add_library(holdfast_server STATIC ${holdfast_server_sources} "${HOLDFAST_WEB_SOURCE}")
 target_compile_definitions(holdfast_server PRIVATE HOLDFAST_VERSION="${PROJECT_VERSION}")
 target_include_directories(holdfast_server PRIVATE "${HOLDFAST_GENERATED}")
 target_link_libraries(holdfast_server PUBLIC holdfast_internal)

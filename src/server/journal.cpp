@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/journal.hpp"
 
+#include "server/wall_clock.hpp"
+
 namespace holdfast::server {
 
 namespace {
-
-WallTime wall_now() { return std::chrono::floor<Micros>(std::chrono::system_clock::now()); }
 
 const std::string& name_of(const Who& who) {
   static const std::string nobody;
@@ -62,7 +62,10 @@ void Journal::record(const Who& who, const Happening& happening) {
                      .kind = happening.kind,
                      .permits = happening.permits,
                      .metadata = happening.metadata,
-                     .party = happening.party},
+                     .party = happening.party,
+                     .remaining = happening.remaining,
+                     .waited = happening.waited,
+                     .held = happening.held},
                     runtime::LocalClock::now());
 }
 

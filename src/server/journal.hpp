@@ -31,6 +31,9 @@ struct Happening {
   std::optional<std::uint32_t> permits{};
   std::shared_ptr<const Metadata> metadata{};
   std::uint64_t party = 0;  // of a waiter, so that it is not told twice
+  std::optional<Micros> remaining{};
+  std::optional<Micros> waited{};
+  std::optional<Micros> held{};
 };
 
 // From any thread.

@@ -10,8 +10,12 @@
 #include "server/auth/tokens.hpp"
 #include "server/endpoints/patterns/voters.hpp"
 #include "server/events/hub.hpp"
+#include "server/events/streams.hpp"
+#include "server/events/timelines.hpp"
 #include "server/journal.hpp"
 #include "server/locks/waiting_room.hpp"
+#include "server/metrics/rate_board.hpp"
+#include "server/metrics/stats_history.hpp"
 #include "server/options.hpp"
 #include "server/reader_thread.hpp"
 #include "server/sessions/sessions.hpp"
@@ -49,6 +53,8 @@ class Services {
   Gauges gauges() const;
 
  private:
+  Sample sample() const;
+
   const ServerOptions options_;
   Metrics metrics_;
   const std::shared_ptr<client::Core> core_;
@@ -60,13 +66,17 @@ class Services {
  public:
   WaitingRoom waiting;
   RequestRates rates;
+  Timelines timelines;
   EventHub events;
+  EventStreams event_streams;
   Observer observer;
   Journal journal;
   ReaderThread reader;
   std::shared_ptr<Watcher> watcher;
   std::shared_ptr<Sessions> sessions;
   StoreProbe probe;
+  RateBoard rate_board;
+  std::shared_ptr<StatsHistory> history;
   StoreStreams store_streams{core_, waiting, options_.limits.max_event_streams};
   Upstreams upstreams;
   patterns::Voters voters;                    // set before the first request

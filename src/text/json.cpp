@@ -173,6 +173,10 @@ json::object to_json(const EventFields& event) {
   if (event.kind) out["kind"] = to_word(*event.kind);
   if (event.kind && event.permits) out["mode"] = mode_word(*event.kind, *event.permits);
   if (event.holder != nullptr) put_known(*event.holder, out);
+  if (event.party != 0) out["party"] = party_value(event.party);
+  if (event.remaining) out["expires_in_ms"] = whole_ms(*event.remaining);
+  if (event.waited) out["waited_ms"] = whole_ms(*event.waited);
+  if (event.held) out["held_ms"] = whole_ms(*event.held);
   return out;
 }
 

@@ -66,6 +66,10 @@ struct EventFields {
   std::optional<Kind> kind;
   std::optional<std::uint32_t> permits;  // shown as the mode, where the kind is known
   const Metadata* holder = nullptr;      // or waiter: what it said of itself
+  std::uint64_t party = 0;
+  std::optional<Micros> remaining;
+  std::optional<Micros> waited;
+  std::optional<Micros> held;
 };
 
 // The kind decides whether a permit is exclusive.

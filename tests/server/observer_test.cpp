@@ -38,18 +38,21 @@ class ObserverTest : public testing::Test {
   }
 
   // What was told since the last call: "observed released a 5".
-  std::vector<std::string> told() { return std::exchange(told_, {}); }
+  std::vector<std::string> told() {
+    std::vector<std::string> told;
+    for (const auto& each : ear_.take(1'000)) {
+      const auto& event = each->event();
+      const auto* source = event.source == EventSource::server ? "server" : "observed";
+      told.push_back(fmt::format("{} {}{}", source, text::to_word(event.type),
+                                 event.fence ? fmt::format(" {}", *event.fence) : ""));
+    }
+    return told;
+  }
 
   LocalTime now_{100s};
   EventHub hub_{100, 1};
   Observer observer_{hub_};
-  std::vector<std::string> told_;
-  EventHub::Subscription ear_ = hub_.subscribe({}, std::nullopt, [this](const SharedEvent& told) {
-    const auto& event = told->event();
-    const auto* source = event.source == EventSource::server ? "server" : "observed";
-    told_.push_back(fmt::format("{} {}{}", source, text::to_word(event.type),
-                                event.fence ? fmt::format(" {}", *event.fence) : ""));
-  });
+  EventHub::Subscription ear_ = hub_.subscribe({}, std::nullopt);
 };
 
 TEST_F(ObserverTest, the_first_look_tells_nothing_and_the_next_ones_what_changed) {

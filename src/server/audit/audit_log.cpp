@@ -6,8 +6,12 @@
 
 namespace holdfast::server {
 
-bool AuditQuery::fits(std::string_view name) const {
-  return name.starts_with(prefix) && (!allowed || allowed(name));
+bool AuditQuery::fits(const AuditFacts& entry) const {
+  if (!what.empty() && entry.what != what) return false;
+  if (!principal.empty() && entry.principal != principal) return false;
+  // Points in time are written so that they are ordered as texts are.
+  if (entry.at < since || (!until.empty() && entry.at >= until)) return false;
+  return entry.name.starts_with(prefix) && (!allowed || allowed(entry.name));
 }
 
 Result<std::unique_ptr<AuditLog>> make_audit_log(const AuditOptions& options) {

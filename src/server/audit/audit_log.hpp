@@ -24,14 +24,26 @@ namespace holdfast::server {
 
 inline constexpr std::size_t max_audit_page = 1'000;
 
+// What an entry is chosen by.
+struct AuditFacts {
+  std::string_view name;
+  std::string_view what;
+  std::string_view principal;
+  std::string_view at;  // as text::format_time writes it
+};
+
 struct AuditQuery {
   std::optional<std::uint64_t> cursor{};  // AuditPage::next of the page before
   std::size_t limit = 100;                // 1 to max_audit_page
   std::string prefix{};                   // of the lock's name; empty: also entries without one
+  std::string what{};                     // empty: whatever it was
+  std::string principal{};                // empty: whoever it was
+  std::string since{};                    // text::format_time; empty: from the beginning
+  std::string until{};                    // the same, left out itself; empty: to the end
   std::function<bool(std::string_view name)> allowed{};  // null: every name
 
   // Entries without a name concern the server itself: `allowed` is asked with an empty name.
-  bool fits(std::string_view name) const;
+  bool fits(const AuditFacts& entry) const;
 };
 
 struct AuditPage {

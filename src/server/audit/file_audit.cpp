@@ -4,6 +4,7 @@
 #include "runtime/clock.hpp"
 #include "runtime/log.hpp"
 #include "server/audit/backwards.hpp"
+#include "server/wall_clock.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <fmt/format.h>
@@ -15,8 +16,6 @@ namespace {
 
 constexpr auto retry_after = std::chrono::seconds(1);
 constexpr std::size_t max_write_bytes = 64 * 1024;
-
-WallTime wall_now() { return std::chrono::floor<Micros>(std::chrono::system_clock::now()); }
 
 }  // namespace
 

@@ -7,6 +7,7 @@
 #include <boost/json/parse.hpp>
 
 #include <limits>
+#include <optional>
 #include <string_view>
 
 namespace holdfast::server {
@@ -17,10 +18,19 @@ namespace json = boost::json;
 // A filter that nothing fits must not read the whole log at one request.
 constexpr std::uint64_t max_bytes_per_page = 16 * 1024 * 1024;
 
-bool is_entry(const json::value& line) {
-  if (!line.is_object()) return false;
-  const auto* name = line.get_object().if_contains("name");
-  return !name || name->is_string();
+// Nothing if it is none of our lines. Views into it.
+std::optional<AuditFacts> facts_of(const json::value& line) {
+  if (!line.is_object()) return std::nullopt;
+  bool is_good = true;
+  const auto text = [&](std::string_view key) -> std::string_view {
+    const auto* found = line.get_object().if_contains(key);
+    if (found == nullptr) return {};
+    if (found->is_string()) return found->get_string();
+    is_good = false;
+    return {};
+  };
+  const AuditFacts facts{text("name"), text("what"), text("principal"), text("at")};
+  return is_good ? std::optional(facts) : std::nullopt;
 }
 
 class PageReader {
@@ -47,13 +57,13 @@ class PageReader {
     if (seq && *seq >= before_) return true;
     boost::system::error_code error;
     const auto parsed = json::parse(line, error);
-    if (!seq || error || !is_entry(parsed)) {
+    const auto facts = error ? std::nullopt : facts_of(parsed);
+    if (!seq || !facts) {
       if (!line.empty()) ++page_.unreadable;
       return true;
     }
     before_ = *seq;
-    const auto* name = parsed.as_object().if_contains("name");
-    const bool fits = query_.fits(name ? std::string_view(name->as_string()) : "");
+    const bool fits = query_.fits(*facts);
     const bool is_full = fits && page_.entries.size() == query_.limit;
     if (is_full || is_enough) {
       page_.next = *seq + 1;

@@ -26,10 +26,12 @@ Result<AuditPage> MemoryAudit::page(const AuditQuery& query) {
   const std::lock_guard lock(mutex_);
   AuditPage page;
   const auto first = next_seq_ - entries_.size();
+  const bool is_dated = !query.since.empty() || !query.until.empty();
   auto seq = std::clamp(query.cursor.value_or(next_seq_), first, next_seq_);
   for (; seq > first; --seq) {
     const auto& entry = entries_[seq - 1 - first];
-    if (!query.fits(entry.name)) continue;
+    const auto at = is_dated ? text::format_time(entry.at) : std::string();
+    if (!query.fits({entry.name, entry.what, entry.principal, at})) continue;
     if (page.entries.size() == query.limit) {
       page.next = seq;
       break;

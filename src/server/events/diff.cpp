@@ -4,6 +4,7 @@
 #include "server/events/holders.hpp"
 #include "server/events/waiters.hpp"
 
+#include <algorithm>
 #include <string_view>
 #include <unordered_map>
 
@@ -23,7 +24,11 @@ class Comparison {
       tell(before, ended_by_itself(*gone) ? EventType::expired : EventType::released, *gone);
     }
     for (const auto* left : waiters.left) tell(before, EventType::left, *left);
-    for (const auto* came : holders.came) tell(after, EventType::acquired, *came);
+    for (std::size_t at = 0; at < holders.came.size(); ++at) {
+      const auto& came = *holders.came[at];
+      tell(after, EventType::acquired, came);
+      if (const auto* waiter = waiters.served[at]) events_.back().waited = waited(*waiter, came);
+    }
     for (const auto& [was, is] : holders.stayed) {
       if (is_renewed(*was, *is)) tell(after, EventType::renewed, *is);
     }
@@ -49,6 +54,10 @@ class Comparison {
     const auto& now = *came.front();
     return now.party == gone.party && now.permits == all_permits &&
            now.held_for > between_.elapsed && now.held_for > gone.held_for;
+  }
+
+  Micros waited(const WaiterView& before, const HolderView& now) const {
+    return before.waiting_for + std::max(between_.elapsed - now.held_for, Micros::zero());
   }
 
   bool ended_by_itself(const HolderView& gone) const {
@@ -77,7 +86,15 @@ class Comparison {
   template <typename View>
   void tell(const LockView& lock, EventType type, const View& view) {
     auto& event = tell(lock, type);
-    if constexpr (requires { view.fence; }) event.fence = view.fence;
+    if constexpr (requires { view.fence; }) {
+      event.fence = view.fence;
+      const bool has_ended = type == EventType::released || type == EventType::expired;
+      // It ended at some time between the looks; nobody knows when.
+      if (has_ended) event.held = view.held_for;
+      if (!has_ended) event.remaining = view.remaining;
+    } else if (type == EventType::left) {
+      event.waited = view.waiting_for;
+    }
     event.permits = view.permits;
     event.metadata = view.metadata;
     event.party = view.party;

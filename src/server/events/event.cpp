@@ -2,6 +2,7 @@
 #include "server/events/event.hpp"
 
 #include <boost/json/serialize.hpp>
+#include <fmt/format.h>
 
 namespace holdfast::server {
 
@@ -18,9 +19,21 @@ const std::string& PublishedEvent::json() const {
         .principal = event_.source == EventSource::server ? event_.principal : std::string_view(),
         .kind = event_.kind,
         .permits = event_.permits,
-        .holder = event_.metadata.get()}));
+        .holder = event_.metadata.get(),
+        .party = event_.party,
+        .remaining = event_.remaining,
+        .waited = event_.waited,
+        .held = event_.held}));
   });
   return json_;
+}
+
+const std::string& PublishedEvent::frame() const {
+  std::call_once(framed_, [this] {
+    frame_ =
+        fmt::format("id: {}\nevent: {}\ndata: {}\n\n", id_, text::to_word(event_.type), json());
+  });
+  return frame_;
 }
 
 }  // namespace holdfast::server

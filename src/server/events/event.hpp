@@ -20,7 +20,7 @@ using text::EventSource;
 using text::EventType;
 using text::WallTime;
 
-// Never an owner token. `party` is for telling waiters apart and is not printed.
+// Never an owner token.
 struct Event {
   EventType type = EventType::acquired;
   std::string name;  // empty for store_changed
@@ -32,7 +32,10 @@ struct Event {
   std::optional<Kind> kind{};
   std::optional<std::uint32_t> permits{};
   std::shared_ptr<const Metadata> metadata{};  // may be null
-  std::uint64_t party = 0;
+  std::uint64_t party = 0;            // of the holder or waiter; 0: not known
+  std::optional<Micros> remaining{};  // acquired, renewed: what was left of the lease
+  std::optional<Micros> waited{};     // acquired, left: after how long a wait
+  std::optional<Micros> held{};       // of what ended: after how long
 };
 
 // An event with its id. Its JSON is made when the first subscriber asks, and then shared: an event
@@ -45,12 +48,16 @@ class PublishedEvent {
   const Event& event() const { return event_; }
   // From any thread. One line, without a newline.
   const std::string& json() const;
+  // As a server-sent event, made and shared likewise.
+  const std::string& frame() const;
 
  private:
   const std::uint64_t id_;
   const Event event_;
   mutable std::once_flag formatted_;
   mutable std::string json_;
+  mutable std::once_flag framed_;
+  mutable std::string frame_;
 };
 
 using SharedEvent = std::shared_ptr<const PublishedEvent>;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Brings every event to those who subscribed to it, and keeps the newest for those who come back.
+// Keeps the newest events for those who listen and for those who come back. Whoever publishes does
+// the same work for a thousand listeners as for one: they come and take what is new.
 #pragma once
 
 #include "server/events/event.hpp"
@@ -10,16 +11,15 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 namespace holdfast::server {
+
+class Timelines;
 
 // An event without a name concerns everybody and fits every filter.
 struct EventFilter {
@@ -36,15 +36,14 @@ std::uint64_t first_event_id(WallTime now);
 
 class EventHub {
  public:
-  // Called from the thread that publishes, one at a time and in the order of ids; during a replay
-  // from the thread that subscribes. It must neither block nor call this hub, except that it may
-  // end its own subscription.
-  using Callback = std::function<void(const SharedEvent&)>;
-
   class Subscription;
 
-  // The hub outlives its subscriptions.
-  EventHub(std::size_t kept_events, std::uint64_t first_id);
+  // So many are kept for listeners that are only a moment behind, however few are kept for those
+  // who come back.
+  static constexpr std::size_t min_kept = 4'096;
+
+  // The hub outlives its subscriptions, and the timelines, which may be null, outlive the hub.
+  EventHub(std::size_t kept_events, std::uint64_t first_id, Timelines* timelines = nullptr);
   EventHub(const EventHub&) = delete;
   EventHub& operator=(const EventHub&) = delete;
   ~EventHub();
@@ -52,46 +51,36 @@ class EventHub {
   // Gives the event the next id, which it returns. From any thread.
   std::uint64_t publish(Event event);
 
-  // With `after`, the kept events after that id are replayed before this returns, and what is
-  // published later follows without a gap or a repetition. An id of `after` that is older than
-  // what is kept, or not ours, shows in Subscription::missed.
-  [[nodiscard]] Subscription subscribe(EventFilter filter, std::optional<std::uint64_t> after,
-                                       Callback callback);
+  // With `after`, it begins with the kept events after that id; else with the next one. An id that
+  // is older than what is kept, or not ours, shows in Subscription::missed.
+  [[nodiscard]] Subscription subscribe(EventFilter filter, std::optional<std::uint64_t> after);
 
-  bool has_subscribers() const { return subscribers_count_.load() > 0; }
-  std::size_t subscribers() const { return subscribers_count_.load(); }
+  // Called by the first event after each `ring_after`, on the thread that publishes it: it must
+  // neither block nor call this hub. Set before the first event.
+  void on_news(std::function<void()> callback) { on_news_ = std::move(callback); }
+  // Asks for that call. False: there is something after `id` already, and nobody will call.
+  bool ring_after(std::uint64_t id);
+
+  bool has_subscribers() const { return subscribers_.load() > 0; }
+  std::size_t subscribers() const { return subscribers_.load(); }
   // The newest one given; first_id - 1 before the first event.
   std::uint64_t last_id() const;
 
  private:
-  struct Subscriber {
-    EventFilter filter;
-    Callback callback;
-    bool ended = false;
-  };
-  using Subscribers = std::map<std::uint64_t, Subscriber>;
-
-  bool missed_something(std::uint64_t after) const;
-  void replay(Subscriber& subscriber, std::uint64_t after);
-  void deliver(const SharedEvent& event);
-  void unsubscribe(std::uint64_t key);
 
   const std::size_t kept_events_;
-  std::atomic<std::size_t> subscribers_count_ = 0;
-
-  // Whose callback may run just now: the only thread that may come here while mutex_ is its own.
-  std::atomic<std::thread::id> delivering_{};
+  Timelines* const timelines_;
+  std::function<void()> on_news_;
+  std::atomic<std::size_t> subscribers_ = 0;
 
   mutable std::mutex mutex_;  // what follows
   std::uint64_t next_id_;
-  std::uint64_t forgotten_;  // the newest id that cannot be replayed
-  std::deque<SharedEvent> kept_;
-  std::uint64_t next_key_ = 1;
-  Subscribers subscribers_;
-  std::vector<std::uint64_t> ended_;  // from within a callback
+  const std::uint64_t first_id_;
+  bool shall_ring_ = false;
+  std::deque<SharedEvent> kept_;  // their ids follow each other
 };
 
-// Ends with this object; when the destructor has returned, the callback does not run any more.
+// A place in the order of events. Not thread-safe.
 class EventHub::Subscription {
  public:
   Subscription() = default;
@@ -100,17 +89,22 @@ class EventHub::Subscription {
   ~Subscription() { end(); }
 
   void end();
-  // Events after the id it wanted to continue from are no longer kept, or were never ours: what it
-  // knows is out of date.
-  bool missed() const { return missed_; }
+  // What is new and fits, the oldest first. It looks at `limit` events at the most; see has_more.
+  std::vector<SharedEvent> take(std::size_t limit);
+  bool has_more() const;
+  // The newest one that was looked at.
+  std::uint64_t last_id() const { return last_; }
+  // Events were not kept until they could be taken, or the id it wanted to continue from was never
+  // ours: what it knows is out of date. Says so once.
+  bool missed() { return std::exchange(missed_, false); }
 
  private:
   friend class EventHub;
-  Subscription(EventHub* hub, std::uint64_t key, bool missed)
-      : hub_(hub), key_(key), missed_(missed) {}
+  Subscription(EventHub& hub, EventFilter filter, std::uint64_t last, bool missed);
 
   EventHub* hub_ = nullptr;
-  std::uint64_t key_ = 0;
+  EventFilter filter_;
+  std::uint64_t last_ = 0;
   bool missed_ = false;
 };
 

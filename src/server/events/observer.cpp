@@ -39,9 +39,9 @@ bool may_have_been_seen(const Event& event) {
 // Something told just after one look shows in the next but one at the latest.
 Observer::Observer(EventHub& hub, ObserverOptions options)
     : hub_(hub),
-      options_(options),
-      told_by_server_(2 * options.max_gap),
-      told_as_observed_(options.max_gap) {}
+      options_(std::move(options)),
+      told_by_server_(2 * options_.max_gap),
+      told_as_observed_(options_.max_gap) {}
 
 bool Observer::due(LocalTime now, bool wanted) const {
   if (!wanted && !hub_.has_subscribers()) return false;
@@ -69,7 +69,10 @@ void Observer::look(Snapshot next, LocalTime now, WallTime at) {
   if (forgets == forgets_) last_ = std::move(next);
   last_look_ = now;
   lock.unlock();
-  for (auto& event : news) hub_.publish(std::move(event));
+  for (auto& event : news) {
+    if (options_.on_seen) options_.on_seen(event);
+    hub_.publish(std::move(event));
+  }
   if (!warn) return;
   runtime::log_warning(fmt::format(
       "the store has more than {} locks: events and gauges tell of no others (max_observed)",

@@ -9,6 +9,7 @@
 #include "server/events/told.hpp"
 
 #include <chrono>
+#include <functional>
 #include <mutex>
 #include <optional>
 
@@ -19,6 +20,8 @@ struct ObserverOptions {
   // Two looks further apart than this are not compared: too much may have come and gone, and what
   // this server told itself in between is forgotten. At least a few intervals.
   std::chrono::nanoseconds max_gap = std::chrono::seconds(5);
+  // Told of everything that was seen and not told by this server itself; may be null.
+  std::function<void(const Event&)> on_seen{};
 };
 
 // For gauges. Of an incomplete look these are lower bounds.

@@ -48,14 +48,14 @@ class Group {
     std::iota(skip_.begin(), skip_.end(), std::size_t{0});
   }
 
-  bool take_longest() { return take(free_from(0)); }
+  const WaiterView* take_longest() { return take(free_from(0)); }
 
   // Somebody who had waited for `then`, give or take the slack.
   bool take_near(Micros then, Micros slack) {
     const auto begin = std::ranges::lower_bound(members_, then + slack, std::greater<>(), waited);
     const auto at = free_from(static_cast<std::size_t>(begin - members_.begin()));
     if (at == members_.size() || waited(members_[at]) < then - slack) return false;
-    return take(at);
+    return take(at) != nullptr;
   }
 
  private:
@@ -68,10 +68,10 @@ class Group {
     return end;
   }
 
-  bool take(std::size_t at) {
-    if (at == members_.size()) return false;
+  const WaiterView* take(std::size_t at) {
+    if (at == members_.size()) return nullptr;
     members_[at]->matched = true;
-    return true;
+    return members_[at]->waiter;
   }
 
   std::vector<Old*> members_;
@@ -99,19 +99,15 @@ class Matching {
   // Whether it must have been there, since it has waited for longer than that.
   bool must_know(const WaiterView& waiter) {
     if (waiter.waiting_for <= between_.elapsed + between_.slack) return false;
-    return take_longest(identity(waiter));
+    return take_longest(identity(waiter)) != nullptr;
   }
 
   // Takes the waiter that the new holder was, if it was one. Where one of them cannot be named,
   // it is taken to be whoever was next.
-  void serve(const HolderView& holder) {
+  const WaiterView* serve(const HolderView& holder) {
     const auto who = identity(holder);
-    if (take_longest(who)) return;
-    if (who == 0) {
-      take_head();
-    } else {
-      take_longest(0);
-    }
+    if (const auto* waiter = take_longest(who)) return waiter;
+    return who == 0 ? take_head() : take_longest(0);
   }
 
   std::vector<const WaiterView*> rest() const {
@@ -123,14 +119,16 @@ class Matching {
   }
 
  private:
-  bool take_longest(std::uint64_t who) {
+  const WaiterView* take_longest(std::uint64_t who) {
     const auto group = groups_.find(who);
-    return group != groups_.end() && group->second.take_longest();
+    return group != groups_.end() ? group->second.take_longest() : nullptr;
   }
 
-  void take_head() {
+  const WaiterView* take_head() {
     while (head_ < old_.size() && old_[head_].matched) ++head_;
-    if (head_ < old_.size()) old_[head_].matched = true;
+    if (head_ == old_.size()) return nullptr;
+    old_[head_].matched = true;
+    return old_[head_].waiter;
   }
 
   const Between& between_;
@@ -144,7 +142,10 @@ class Matching {
 WaiterChanges match_waiters(const LockView& before, const LockView& after,
                             const std::vector<const HolderView*>& granted, const Between& between) {
   WaiterChanges changes;
-  if (before.waiters.empty() && after.waiters.empty()) return changes;
+  if (before.waiters.empty() && after.waiters.empty()) {
+    changes.served.resize(granted.size());
+    return changes;
+  }
   Matching matching(before, between);
   std::vector<const WaiterView*> unknown;
   for (const auto& waiter : after.waiters) {
@@ -153,7 +154,7 @@ WaiterChanges match_waiters(const LockView& before, const LockView& after,
   for (const auto* waiter : unknown) {
     if (!matching.must_know(*waiter)) changes.came.push_back(waiter);
   }
-  for (const auto* holder : granted) matching.serve(*holder);
+  for (const auto* holder : granted) changes.served.push_back(matching.serve(*holder));
   changes.left = matching.rest();
   return changes;
 }

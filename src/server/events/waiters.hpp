@@ -17,6 +17,8 @@ namespace holdfast::server {
 struct WaiterChanges {
   std::vector<const WaiterView*> left;
   std::vector<const WaiterView*> came;
+  // For each of `granted`: the waiter that it must have been, or null.
+  std::vector<const WaiterView*> served;
 };
 
 // `granted` are the holders of `after` that were not there before: some of them had waited.

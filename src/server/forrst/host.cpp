@@ -67,7 +67,8 @@ void ServerHost::ended(const forrst::Caller& caller, const client::Wanted& wante
   if (fence == 0 && held) fence = held->fence;
   write_down(caller, {.type = type_of(how),
                       .name = wanted.name.str(),
-                      .fence = fence != 0 ? std::optional(fence) : std::nullopt});
+                      .fence = fence != 0 ? std::optional(fence) : std::nullopt,
+                      .held = held ? std::optional(held->time) : std::nullopt});
 }
 
 void ServerHost::renewed(const forrst::Caller& caller, std::string_view name, Fence fence) {

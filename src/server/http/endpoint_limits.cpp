@@ -6,6 +6,7 @@
 #include "server/http/kept_call.hpp"
 #include "server/http/rate_answer.hpp"
 #include "server/services.hpp"
+#include "server/wall_clock.hpp"
 #include "text/duration.hpp"
 #include "text/rate.hpp"
 
@@ -19,6 +20,7 @@ namespace holdfast::server {
 struct EndpointLimits::Round {
   std::span<const EndpointLimit* const> limits;
   std::size_t at = 0;  // of the one that is asked
+  std::string scope{};  // of the same
   std::optional<RateOutcome> tightest{};
 
   const EndpointLimit& limit() const { return *limits[at]; }
@@ -87,8 +89,8 @@ Result<void> EndpointLimits::check_store(const std::shared_ptr<client::Core>& co
 
 Task<EndpointLimits::Answer> EndpointLimits::ask(Round& round, const Call& call) const {
   const auto& limit = round.limit();
-  auto question = recipes::make_question(scope_of(limit, who(limit, call)),
-                                         {.verb = check, .rule = limit.rule});
+  round.scope = scope_of(limit, who(limit, call));
+  auto question = recipes::make_question(round.scope, {.verb = check, .rule = limit.rule});
   if (!question) return Task<Answer>(std::unexpected(std::move(question.error())));
   return recipes::ask(services_.shared_core(), std::move(*question), {});
 }
@@ -96,6 +98,7 @@ Task<EndpointLimits::Answer> EndpointLimits::ask(Round& round, const Call& call)
 std::optional<Response> EndpointLimits::judge(Round& round, const Answer& answer) const {
   const auto& limit = round.limit();
   ++round.at;
+  if (answer) services_.rate_board.checked(round.scope, limit.rule, *answer, wall_now());
   if (!answer) {
     if (limit.without_store == EndpointLimit::WithoutStore::allow) return std::nullopt;
     // Whatever the endpoint wants of the same store would not be had either.

@@ -3,6 +3,7 @@
 
 #include "server/http/endpoint_limits.hpp"
 #include "server/services.hpp"
+#include "server/wall_clock.hpp"
 #include "text/rate.hpp"
 
 namespace holdfast::server {
@@ -29,7 +30,12 @@ Verb needed_verb(RateVerb verb, std::string_view counted_under) {
 void note_rate(Services& services, const Who& who, std::string_view counted_under,
                const model::RateCommand& command, const Result<RateOutcome>& outcome) {
   if (command.verb == RateVerb::check) count(services.metrics(), outcome);
-  if (command.verb != RateVerb::reset || !outcome) return;
+  if (!outcome) return;
+  if (command.verb == RateVerb::check) {
+    services.rate_board.checked(counted_under, command.rule, *outcome, wall_now());
+  }
+  if (command.verb != RateVerb::reset) return;
+  services.rate_board.reset(counted_under, command.rule);
   services.journal.note(who, "rate_limit_reset", counted_under, text::format_rate(command.rule));
 }
 

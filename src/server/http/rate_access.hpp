@@ -15,7 +15,7 @@ namespace holdfast::server {
 // also take locks away: anybody else could use up what is another's.
 Verb needed_verb(model::RateCommand::Verb verb, std::string_view counted_under);
 
-// Checks in the metrics, resets in the audit trail.
+// Checks in the metrics and among the limits that are shown, resets in the audit trail.
 void note_rate(Services& services, const Who& who, std::string_view counted_under,
                const model::RateCommand& command, const Result<RateOutcome>& outcome);
 

@@ -10,20 +10,25 @@ namespace holdfast::server {
 
 namespace {
 
-void record(const Acquisition& of, EventType type, std::optional<Fence> fence = {},
-            std::uint64_t party = 0) {
+void record(const Acquisition& of, Happening happening) {
   const auto& wanted = of.order.wanted;
   if (!of.is_observed()) {
-    if (type == EventType::acquired) of.services.journal.note(of.who, "acquired", of.name(), "");
+    if (happening.type == EventType::acquired) {
+      of.services.journal.note(of.who, "acquired", of.name(), "");
+    }
     return;
   }
-  of.services.journal.record(of.who, {.type = type,
-                                      .name = of.name(),
-                                      .fence = fence,
-                                      .kind = wanted.spec.kind,
-                                      .permits = wanted.permits,
-                                      .metadata = wanted.metadata,
-                                      .party = party});
+  happening.name = of.name();
+  happening.kind = wanted.spec.kind;
+  happening.permits = wanted.permits;
+  happening.metadata = wanted.metadata;
+  of.services.journal.record(of.who, happening);
+}
+
+// Whoever is granted a lock at once has spent a few microseconds on asking for it.
+std::optional<Micros> waited_in_line(const Taken& taken) {
+  constexpr Micros shortest_wait{100};
+  return taken.waited >= shortest_wait ? std::optional(taken.waited) : std::nullopt;
 }
 
 // The session's lease is renewed here from now on.
@@ -43,7 +48,11 @@ void write_down(const Acquisition& of, const TakeResult& result) {
   }
   metrics.holds.taken(of.name(), wanted.owner.view(), result->fence,
                       of.services.core().runtime().now());
-  record(of, EventType::acquired, result->fence);
+  record(of, {.type = EventType::acquired,
+              .fence = result->fence,
+              .party = model::party_of(wanted.owner.view()),
+              .remaining = result->remaining,
+              .waited = waited_in_line(*result)});
   if (of.order.session) bind(of, *result);
 }
 
@@ -92,7 +101,7 @@ Task<TakeResult> wait_for(const Acquisition& of, WaitingRoom::Ticket ticket, std
   bool was_queued = false;
   wanted.on_queued = [&] {
     was_queued = true;
-    record(of, EventType::queued, {}, wait->party);
+    record(of, {.type = EventType::queued, .party = wait->party});
   };
   auto taking = take_waiting(of.core, std::move(wanted), wait->stop.get_token());
   TakeResult result = co_await std::move(taking);
@@ -104,7 +113,9 @@ Task<TakeResult> wait_for(const Acquisition& of, WaitingRoom::Ticket ticket, std
     result = std::unexpected(why_stopped(of, *wait));
   }
   if (result) of.services.metrics().wait_time.add(waited);
-  if (!result && was_queued) record(of, EventType::left, {}, wait->party);
+  if (!result && was_queued) {
+    record(of, {.type = EventType::left, .party = wait->party, .waited = waited});
+  }
   co_return result;
 }
 

@@ -39,15 +39,20 @@ void Contention::waited(std::string_view name, std::chrono::microseconds time) {
   auto& mine = entry(name);
   ++mine.waited;
   mine.waited_for += time;
+  mine.longest = std::max(mine.longest, time);
 }
 
-std::vector<ContendedName> Contention::top(std::size_t count) const {
+std::vector<ContendedName> Contention::top(std::size_t count, RankedBy rank) const {
   std::vector<ContendedName> all;
   {
     const std::lock_guard lock(mutex_);
     for (const auto& [_, each] : names_) all.push_back(each);
   }
-  std::ranges::sort(all, [](const auto& a, const auto& b) { return weight(a) > weight(b); });
+  const auto comes_before = [rank](const ContendedName& a, const ContendedName& b) {
+    if (rank == RankedBy::time && a.waited_for != b.waited_for) return a.waited_for > b.waited_for;
+    return weight(a) > weight(b);
+  };
+  std::ranges::sort(all, comes_before);
   if (all.size() > count) all.resize(count);
   return all;
 }

@@ -18,6 +18,12 @@ struct ContendedName {
   std::uint64_t refused = 0;  // busy
   std::uint64_t waited = 0;   // had to wait, whatever came of it
   std::chrono::microseconds waited_for{};
+  std::chrono::microseconds longest{};
+};
+
+enum class RankedBy : std::uint8_t {
+  times,  // how often somebody did not get it at once
+  time,   // how long it was waited for, all waits together
 };
 
 // The names that are most fought over. Bounded: when it is full, those that were seen least make
@@ -28,7 +34,7 @@ class Contention {
   void refused(std::string_view name);
   void waited(std::string_view name, std::chrono::microseconds time);
   // The most contended first.
-  std::vector<ContendedName> top(std::size_t count) const;
+  std::vector<ContendedName> top(std::size_t count, RankedBy rank = RankedBy::times) const;
 
  private:
   ContendedName& entry(std::string_view name);  // with mutex_ held

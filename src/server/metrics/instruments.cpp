@@ -8,11 +8,66 @@
 
 namespace holdfast::server {
 
+namespace {
+
+std::size_t bucket_of(Counts::Time time) noexcept {
+  return static_cast<std::size_t>(std::ranges::lower_bound(Counts::bounds, time) -
+                                  Counts::bounds.begin());
+}
+
+std::uint64_t in_us(Counts::Time time) noexcept {
+  return static_cast<std::uint64_t>(std::max<Counts::Time::rep>(0, time.count()));
+}
+
+}  // namespace
+
+void Counts::add(Time time) noexcept {
+  ++buckets[bucket_of(time)];
+  sum_us += in_us(time);
+}
+
+std::uint64_t Counts::count() const noexcept {
+  std::uint64_t all = 0;
+  for (const auto each : buckets) all += each;
+  return all;
+}
+
+Counts Counts::since(const Counts& before) const noexcept {
+  Counts difference = *this;
+  for (std::size_t at = 0; at < buckets.size(); ++at) difference.buckets[at] -= before.buckets[at];
+  difference.sum_us -= before.sum_us;
+  return difference;
+}
+
+std::optional<double> Counts::quantile_ms(double part) const noexcept {
+  const auto all = static_cast<double>(count());
+  if (all == 0) return std::nullopt;
+  const auto in_ms = [](Time time) { return static_cast<double>(time.count()) / 1000; };
+  double below = 0;
+  for (std::size_t at = 0; at < bounds.size(); ++at) {
+    const double here = buckets[at];
+    if (here > 0 && below + here >= part * all) {
+      const double begin = at == 0 ? 0 : in_ms(bounds[at - 1]);
+      return begin + (in_ms(bounds[at]) - begin) * (part * all - below) / here;
+    }
+    below += here;
+  }
+  return in_ms(bounds.back());
+}
+
 void Histogram::add(Time time) noexcept {
-  const auto at = static_cast<std::size_t>(std::ranges::lower_bound(bounds, time) - bounds.begin());
-  buckets_[at].add();
+  buckets_[bucket_of(time)].add();
   count_.add();
-  sum_us_.add(static_cast<std::uint64_t>(std::max<Time::rep>(0, time.count())));
+  sum_us_.add(in_us(time));
+}
+
+Counts Histogram::counts() const noexcept {
+  Counts now;
+  for (std::size_t at = 0; at < buckets_.size(); ++at) {
+    now.buckets[at] = static_cast<std::uint32_t>(buckets_[at].value());
+  }
+  now.sum_us = sum_us_.value();
+  return now;
 }
 
 void Exposition::begin(std::string_view name, std::string_view type, std::string_view help) {

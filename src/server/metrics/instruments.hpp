@@ -10,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,17 +25,37 @@ class Counter {
   std::atomic<std::uint64_t> value_{0};
 };
 
-// Times from a tenth of a millisecond to an hour.
-class Histogram {
- public:
+// How many times there were up to each bound, as plain numbers.
+struct Counts {
   using Time = std::chrono::microseconds;
+  // From a tenth of a millisecond to an hour.
   static constexpr std::array<Time, 14> bounds{
       Time(100),        Time(250),         Time(1'000),       Time(2'500),        Time(10'000),
       Time(25'000),     Time(100'000),     Time(250'000),     Time(1'000'000),    Time(5'000'000),
       Time(30'000'000), Time(120'000'000), Time(600'000'000), Time(3'600'000'000)};
 
+  // Each only its own, not those below. They may go round: only differences are looked at then.
+  std::array<std::uint32_t, bounds.size() + 1> buckets{};
+  std::uint64_t sum_us = 0;
+
+  void add(Time time) noexcept;
+  std::uint64_t count() const noexcept;
+  // What came after `before`.
+  Counts since(const Counts& before) const noexcept;
+  // The time that this part of them did not exceed, as if those of a bucket were spread evenly over
+  // it; nothing if there are none. Beyond the last bound it is that bound.
+  std::optional<double> quantile_ms(double part) const noexcept;
+};
+
+// The same for many threads.
+class Histogram {
+ public:
+  using Time = Counts::Time;
+  static constexpr auto bounds = Counts::bounds;
+
   void add(Time time) noexcept;
   std::uint64_t count() const noexcept { return count_.value(); }
+  Counts counts() const noexcept;
 
  private:
   friend class Exposition;

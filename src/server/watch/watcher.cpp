@@ -4,6 +4,7 @@
 #include "client/core.hpp"
 #include "runtime/spawn.hpp"
 #include "server/log.hpp"
+#include "server/wall_clock.hpp"
 
 #include <fmt/format.h>
 
@@ -18,6 +19,8 @@ namespace {
 
 constexpr auto tick_interval = 500ms;
 constexpr auto wanted_for = 60s;
+// Even if nobody asks, so that the history has gauges when somebody comes.
+constexpr auto background_interval = 15s;
 constexpr auto page_deadline = 2s;
 constexpr std::uint32_t page_size = 1000;
 // Looking may cost this part of one processor: with very many locks it becomes rarer.
@@ -25,8 +28,6 @@ constexpr int max_share = 500;
 // A victim that waits elsewhere is ended there, by its own server; if that does not come to pass,
 // another one is chosen.
 constexpr auto patience_with_others = 3s;
-
-WallTime wall_now() { return std::chrono::floor<Micros>(std::chrono::system_clock::now()); }
 
 std::string describe(const Deadlock& deadlock) {
   std::string text;
@@ -78,12 +79,13 @@ void Watcher::want() {
 }
 
 bool Watcher::wanted(LocalTime now) const {
-  return now.time_since_epoch().count() < wanted_until_.load() || parts_.waiting.waiters() > 0;
+  return now.time_since_epoch().count() < wanted_until_.load() || parts_.waiting.waiters() > 0 ||
+         now - tried_at_ >= background_interval;
 }
 
 bool Watcher::has_looked() const {
   const auto age = parts_.core->runtime().now().time_since_epoch().count() - looked_at_.load();
-  return looked_at_.load() != 0 && std::chrono::nanoseconds(age) < 10s;
+  return looked_at_.load() != 0 && std::chrono::nanoseconds(age) < background_interval + 5s;
 }
 
 void Watcher::tick() {
@@ -93,6 +95,7 @@ void Watcher::tick() {
     if (is_stopped_) return;
     if (is_looking_ || now < next_look_ || !parts_.observer.due(now, wanted(now))) return arm();
     is_looking_ = true;
+    tried_at_ = now;
   }
   runtime::spawn(look(), [self = shared_from_this()](bool) {
     const std::lock_guard lock(self->mutex_);

@@ -62,6 +62,7 @@ class Watcher : public std::enable_shared_from_this<Watcher> {
   const Parts parts_;
   DeadlockDetector detector_;  // by whoever looks
   LocalTime next_look_{};      // by whoever looks
+  LocalTime tried_at_{};       // by the timer
 
   std::atomic<bool> store_answers_{true};
   std::atomic<LocalTime::rep> wanted_until_{0};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/endpoints/patterns/single.hpp"
 
+#include "model/party.hpp"
 #include "server/endpoints/patterns/bodies.hpp"
 #include "server/endpoints/patterns/operation.hpp"
 #include "server/endpoints/patterns/take_lease.hpp"
@@ -16,14 +17,14 @@ namespace {
 
 constexpr Micros max_upstream_time = std::chrono::minutes(10);
 
-void record(const Job& job, EventType type, std::optional<Fence> fence = {}) {
+void record(const Job& job, Happening happening) {
   const auto& wanted = job.order.wanted;
-  job.services.journal.record(job.who, {.type = type,
-                                        .name = wanted.name.str(),
-                                        .fence = fence,
-                                        .kind = wanted.spec.kind,
-                                        .permits = wanted.permits,
-                                        .metadata = wanted.metadata});
+  happening.name = wanted.name.str();
+  happening.kind = wanted.spec.kind;
+  happening.permits = wanted.permits;
+  happening.metadata = wanted.metadata;
+  happening.party = model::party_of(wanted.owner.view());
+  job.services.journal.record(job.who, happening);
 }
 
 ByOutcome& acquisitions(const Job& job) {
@@ -34,7 +35,7 @@ ByOutcome& acquisitions(const Job& job) {
 Response refuse(const Job& job, const NotTaken& why) {
   const auto& error = why.error;
   acquisitions(job).add(error.code);
-  if (job.place) record(job, EventType::left);
+  if (job.place) record(job, {.type = EventType::left});
   const bool is_locked = error.code == Errc::busy || error.code == Errc::timed_out;
   if (!is_locked) return error.code == Errc::cancelled ? shutting_down() : refused(error);
   job.services.metrics().contention.refused(job.order.wanted.name.str());
@@ -42,7 +43,9 @@ Response refuse(const Job& job, const NotTaken& why) {
 }
 
 void write_down_end(const Job& job, Fence fence, Micros held, bool were_ours) {
-  record(job, were_ours ? EventType::released : EventType::lost, fence);
+  record(job, {.type = were_ours ? EventType::released : EventType::lost,
+               .fence = fence,
+               .held = held});
   job.services.metrics().hold_time.add(held);
 }
 
@@ -78,7 +81,7 @@ void tell_effect(const Job& job, Effect effect, bool were_ours) {
 
 Task<Response> run_single(Job job) {
   const auto& order = job.order;
-  if (job.place) record(job, EventType::queued);
+  if (job.place) record(job, {.type = EventType::queued});
   std::vector<LeasePtr> leases;
   while (leases.size() < order.depth) {
     LeaseWanted lease{.core = job.services.shared_core(),
@@ -97,7 +100,9 @@ Task<Response> run_single(Job job) {
   }
   job.place.reset();
   const Fence fence = leases.front()->fence();
-  record(job, EventType::acquired, fence);
+  record(job, {.type = EventType::acquired,
+               .fence = fence,
+               .remaining = leases.front()->remaining()});
   Ticket ticket{order.resource, fence};
   Leash leash = leash_of(job, *leases.front());
   auto working = perform(job.services, order.operation, std::move(ticket), std::move(leash));

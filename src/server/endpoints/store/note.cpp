@@ -3,6 +3,7 @@
 
 #include "backends/remote/json_reader.hpp"
 #include "model/limit_name.hpp"
+#include "model/party.hpp"
 #include "server/http/rate_access.hpp"
 #include "server/runs/run_answer.hpp"
 #include "server/services.hpp"
@@ -24,28 +25,38 @@ class Note {
     const auto* queued = std::get_if<model::Queued>(&outcome_);
     if (queued != nullptr) {
       // A waiter that asks again has its place already.
-      if (verb.place == 0) record(EventType::queued, verb, std::nullopt);
+      if (verb.place == 0) record(EventType::queued, verb, nullptr);
       return;
     }
     forget(verb.request);
     if (const auto* granted = std::get_if<model::Granted>(&outcome_)) {
-      record(EventType::acquired, verb, granted->fence);
+      begin_hold(verb.owner, granted->fence);
+      record(EventType::acquired, verb, granted);
     }
   }
   void operator()(const model::Renew& verb) const {
     const auto* granted = std::get_if<model::Granted>(&outcome_);
     const auto waiter = forget(verb.request);
     if (granted == nullptr) return;
-    if (waiter) return record_won(*waiter, granted->fence);
-    record({.type = EventType::renewed, .fence = granted->fence});
+    if (waiter) return record_won(*waiter, granted);
+    record({.type = EventType::renewed,
+            .fence = granted->fence,
+            .remaining = granted->remaining});
   }
   void operator()(const model::Release& verb) const {
     const auto waiter = forget(verb.request);
     const auto* released = std::get_if<model::Released>(&outcome_);
     if (released == nullptr) return;
     // Handed over, used and given back before it was ever confirmed.
-    if (waiter && released->lease) record_won(*waiter, std::nullopt);
-    record({.type = released->lease ? EventType::released : EventType::left});
+    if (waiter && released->lease) record_won(*waiter, nullptr);
+    auto& metrics = services_.metrics();
+    const auto held = metrics.holds.released(question_.name.str(), verb.owner.view(), now());
+    if (!released->lease || !held) {
+      return record({.type = released->lease ? EventType::released : EventType::left,
+                     .party = model::party_of(verb.owner.view())});
+    }
+    metrics.hold_time.add(held->time);
+    record({.type = EventType::released, .fence = held->fence, .held = held->time});
   }
   void operator()(const model::ForceRelease&) const {
     const auto* forced = std::get_if<model::Forced>(&outcome_);
@@ -63,20 +74,36 @@ class Note {
     happening.name = question_.name.str();
     services_.journal.record(who_, happening);
   }
-  void record(EventType type, const model::Acquire& verb, std::optional<Fence> fence) const {
-    record({.type = type,
-            .fence = fence,
-            .kind = std::get<model::LockCommand>(question_.command).spec.kind,
-            .permits = verb.permits,
-            .metadata = verb.metadata});
+  // `granted` is null for whoever waits, and where it was never told.
+  void record(EventType type, const model::Acquire& verb, const model::Granted* granted) const {
+    Happening happening{.type = type,
+                        .kind = std::get<model::LockCommand>(question_.command).spec.kind,
+                        .permits = verb.permits,
+                        .metadata = verb.metadata,
+                        .party = model::party_of(verb.owner.view())};
+    record_granted(std::move(happening), granted);
   }
-  void record_won(const StoreStreams::Waiter& waiter, std::optional<Fence> fence) const {
-    record({.type = EventType::acquired,
-            .fence = fence,
-            .kind = waiter.kind,
-            .permits = waiter.permits,
-            .metadata = waiter.metadata});
+  void record_won(const StoreStreams::Waiter& waiter, const model::Granted* granted) const {
+    if (granted != nullptr) begin_hold(waiter.owner, granted->fence);
+    Happening happening{.type = EventType::acquired,
+                        .kind = waiter.kind,
+                        .permits = waiter.permits,
+                        .metadata = waiter.metadata,
+                        .party = model::party_of(waiter.owner.view())};
+    record_granted(std::move(happening), granted);
   }
+  void record_granted(Happening happening, const model::Granted* granted) const {
+    if (granted != nullptr) {
+      happening.fence = granted->fence;
+      happening.remaining = granted->remaining;
+    }
+    record(std::move(happening));
+  }
+  // So that its end can be told with its fence, which a release does not name.
+  void begin_hold(const OwnerId& owner, Fence fence) const {
+    services_.metrics().holds.taken(question_.name.str(), owner.view(), fence, now());
+  }
+  runtime::LocalTime now() const { return services_.core().runtime().now(); }
 
   Services& services_;
   const Who& who_;

@@ -5,15 +5,12 @@
 
 #include "server/http/answer.hpp"
 #include "server/locks/take.hpp"
+#include "server/wall_clock.hpp"
 #include "text/json.hpp"
 
 #include <string_view>
 
 namespace holdfast::server {
-
-inline text::WallTime wall_now() {
-  return std::chrono::floor<Micros>(std::chrono::system_clock::now());
-}
 
 // A lease, with `waited_ms` as the time between the request and the store's answer: a caller who
 // waited counts its lease from its own clock before sending, plus that.

@@ -6,60 +6,16 @@
 #include "server/http/call.hpp"
 #include "server/services.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <charconv>
 
 namespace holdfast::server {
 namespace {
 
-using net::http::BodyStream;
-
-constexpr auto heartbeat_interval = std::chrono::seconds(15);
-
 struct Subscriber {
   EventFilter filter;
   std::optional<std::uint64_t> after;
 };
-
-std::shared_ptr<const std::string> frame(const PublishedEvent& event) {
-  return std::make_shared<const std::string>(
-      fmt::format("id: {}\nevent: {}\ndata: {}\n\n", event.id(), text::to_word(event.event().type),
-                  event.json()));
-}
-
-std::shared_ptr<const std::string> comment(std::string_view text) {
-  return std::make_shared<const std::string>(fmt::format(": {}\n\n", text));
-}
-
-// A line now and then, so that proxies and clients know that we are there.
-void keep_warm(std::shared_ptr<runtime::Runtime> runtime, std::weak_ptr<BodyStream> stream) {
-  auto& clock = *runtime;
-  clock.schedule(clock.now() + heartbeat_interval,
-                 [runtime = std::move(runtime), stream]() mutable {
-                   const auto open = stream.lock();
-                   if (!open || !open->write(comment("still here"))) return;
-                   keep_warm(std::move(runtime), std::move(stream));
-                 });
-}
-
-void subscribe(Services& services, Subscriber subscriber,
-               const std::shared_ptr<BodyStream>& stream) {
-  stream->write(comment("events of holdfast"));
-  // The subscription ends with the stream, and never keeps it alive.
-  auto subscription = std::make_shared<EventHub::Subscription>(
-      services.events.subscribe(std::move(subscriber.filter), subscriber.after,
-                                [weak = std::weak_ptr(stream)](const SharedEvent& event) {
-                                  if (const auto open = weak.lock()) open->write(frame(*event));
-                                }));
-  if (subscription->missed()) {
-    stream->write(std::make_shared<const std::string>(
-        "event: missed\ndata: {\"reason\":\"events between are no longer kept: list again\"}\n\n"));
-  }
-  stream->on_closed([subscription]() mutable { subscription->end(); });
-  keep_warm(services.core().shared_runtime(), stream);
-}
 
 Result<Subscriber> parse(const Call& call) {
   auto query = call.query();
@@ -99,7 +55,8 @@ Task<Response> events(const Call& call) {
   }
   Response response{.status = 200, .content_type = "text/event-stream"};
   response.stream = [&services, subscriber = std::move(*subscriber)](auto stream) mutable {
-    subscribe(services, std::move(subscriber), stream);
+    auto subscription = services.events.subscribe(std::move(subscriber.filter), subscriber.after);
+    services.event_streams.add(std::move(subscription), std::move(stream));
   };
   return done(std::move(response));
 }

@@ -2,6 +2,7 @@
 //
 // POST /v1/locks/{name}/renew and …/release: whoever knows the owner may.
 #include "client/explain.hpp"
+#include "model/party.hpp"
 #include "server/endpoints/v1/encode.hpp"
 #include "server/http/call.hpp"
 #include "server/http/fields.hpp"
@@ -56,8 +57,10 @@ Response encode_renewed(Services& services, const Who& who, const LeaseOrder& or
   const auto& outcome = std::get<model::LockOutcome>(reply->outcome);
   const auto* granted = std::get_if<model::Granted>(&outcome);
   if (granted == nullptr) return refused(counter, explain(order.name, outcome));
-  services.journal.record(
-      who, {.type = EventType::renewed, .name = order.name.str(), .fence = granted->fence});
+  services.journal.record(who, {.type = EventType::renewed,
+                                .name = order.name.str(),
+                                .fence = granted->fence,
+                                .remaining = granted->remaining});
   return answer(200, lease_json(order.name.str(), order.owner.view(),
                                 Taken{{}, granted->fence, granted->remaining, {}}));
 }
@@ -77,7 +80,9 @@ Response encode_released(Services& services, const Who& who, const LeaseOrder& o
   if (held) metrics.hold_time.add(held->time);
   services.journal.record(who, {.type = released->lease ? EventType::released : EventType::left,
                                 .name = order.name.str(),
-                                .fence = held ? std::optional(held->fence) : std::nullopt});
+                                .fence = held ? std::optional(held->fence) : std::nullopt,
+                                .party = held ? 0 : model::party_of(order.owner.view()),
+                                .held = held ? std::optional(held->time) : std::nullopt});
   return answer(200, {{"name", order.name.str()}, {"released", true}});
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // POST /v1/rate-limits/{scope}/check, …/peek and …/reset: how often something may happen, for
-// programs that have no store of their own.
+// programs that have no store of their own. GET /v1/rate-limits: what was checked through here.
 #include "model/limit_name.hpp"
 #include "recipes/rate_limit.hpp"
 #include "server/http/answer.hpp"
@@ -11,6 +11,8 @@
 #include "server/http/rate_answer.hpp"
 #include "server/services.hpp"
 #include "text/rate.hpp"
+
+#include <boost/json/array.hpp>
 
 #include <array>
 #include <optional>
@@ -112,7 +114,34 @@ Task<Response> endpoint(const Call& call) {
   return encode_later(call.services, call.who(), std::move(*order), std::move(asking));
 }
 
+boost::json::object to_json(const ShownRate& shown) {
+  const auto time_or_null = [](const auto& at) {
+    return at ? boost::json::value(text::format_time(*at)) : boost::json::value(nullptr);
+  };
+  auto out = text::to_json(shown.scope, shown.last);
+  out.erase("allowed");
+  out.erase("retry_after_ms");
+  out["rate"] = text::format_rate(shown.rule);
+  out["algorithm"] = to_string(shown.rule.algorithm);
+  out["layout"] = to_string(shown.rule.layout);
+  out["window_ms"] = std::chrono::ceil<std::chrono::milliseconds>(shown.rule.window).count();
+  out["allowed"] = shown.allowed;
+  out["denied"] = shown.denied;
+  out["last_at"] = text::format_time(shown.last_at);
+  out["last_denied_at"] = time_or_null(shown.last_denied_at);
+  return out;
+}
+
+Task<Response> list(const Call& call) {
+  boost::json::array limits;
+  for (const auto& each : call.services.rate_board.all()) {
+    if (call.principal->may(Verb::read, each.scope)) limits.emplace_back(to_json(each));
+  }
+  return done(answer(200, {{"limits", std::move(limits)}}));
+}
+
 constexpr std::array routes{
+    Route{Method::get, "/v1/rate-limits", Access::read, list},
     Route{Method::post, "/v1/rate-limits/{scope}/check", Access::lock, endpoint<RateVerb::check>},
     Route{Method::post, "/v1/rate-limits/{scope}/peek", Access::read, endpoint<RateVerb::peek>},
     Route{Method::post, "/v1/rate-limits/{scope}/reset", Access::admin, endpoint<RateVerb::reset>},

@@ -5,6 +5,7 @@
 #include "server/http/call.hpp"
 #include "server/reader_thread.hpp"
 #include "server/services.hpp"
+#include "text/rfc3339.hpp"
 
 #include <boost/json/array.hpp>
 #include <fmt/format.h>
@@ -24,23 +25,39 @@ Result<T> number(std::string_view field, std::string_view text) {
   return fail(Errc::bad_input, fmt::format("{}: must be an integer", field));
 }
 
+Result<std::string> time(std::string_view field, std::string_view text) {
+  if (const auto parsed = text::parse_rfc3339(text)) return text::format_time(*parsed);
+  return fail(Errc::bad_input,
+              fmt::format("{}: must be a time such as 2026-11-15T21:30:00Z", field));
+}
+
+template <typename T, typename U>
+Result<void> put(T& place, Result<U> value) {
+  if (!value) return std::unexpected(std::move(value.error()));
+  place = std::move(*value);
+  return {};
+}
+
+Result<void> take(AuditQuery& query, std::string_view name, std::string value) {
+  if (name == "prefix") return put<std::string, std::string>(query.prefix, std::move(value));
+  if (name == "what") return put<std::string, std::string>(query.what, std::move(value));
+  if (name == "principal") return put<std::string, std::string>(query.principal, std::move(value));
+  if (name == "since") return put(query.since, time(name, value));
+  if (name == "until") return put(query.until, time(name, value));
+  if (name == "limit") return put(query.limit, number<std::size_t>(name, value));
+  if (name == "cursor") return put(query.cursor, number<std::uint64_t>(name, value));
+  return fail(
+      Errc::bad_input,
+      "query: only prefix, what, principal, since, until, cursor and limit are known");
+}
+
 Result<AuditQuery> parse(const Call& call) {
   auto parsed = call.query();
   if (!parsed) return std::unexpected(std::move(parsed.error()));
   AuditQuery query;
   for (auto& [name, value] : *parsed) {
-    if (name == "prefix") {
-      query.prefix = std::move(value);
-    } else if (name == "limit") {
-      auto limit = number<std::size_t>(name, value);
-      if (!limit) return std::unexpected(std::move(limit.error()));
-      query.limit = *limit;
-    } else if (name == "cursor") {
-      auto cursor = number<std::uint64_t>(name, value);
-      if (!cursor) return std::unexpected(std::move(cursor.error()));
-      query.cursor = *cursor;
-    } else {
-      return fail(Errc::bad_input, "query: only prefix, cursor and limit are known");
+    if (auto taken = take(query, name, std::move(value)); !taken) {
+      return std::unexpected(std::move(taken.error()));
     }
   }
   query.allowed = [principal = call.principal](std::string_view name) {

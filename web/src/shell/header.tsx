@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+import { useState } from "preact/hooks";
+import type { ApiProblem } from "../api/problem";
+import type { Health } from "../api/types";
+import icon from "../icon.svg";
+import { roleOf, type SessionState } from "../state/session";
+import { keepTheme, readTheme, themeOf } from "../state/theme";
+import { LiveState } from "./live_state";
+import { StoreState } from "./store_state";
+
+interface Props {
+  session: SessionState;
+  health: Health | null;
+  problem: ApiProblem | null;
+  onLogout: () => void;
+}
+
+export function ThemeChoice() {
+  const [theme, setTheme] = useState(readTheme);
+  return (
+    <select
+      class="theme"
+      aria-label="Theme"
+      value={theme}
+      onChange={(event) => {
+        const chosen = themeOf(event.currentTarget.value);
+        keepTheme(chosen);
+        setTheme(chosen);
+      }}
+    >
+      <option value="auto">Auto</option>
+      <option value="light">Light</option>
+      <option value="dark">Dark</option>
+    </select>
+  );
+}
+
+export function Brand() {
+  return (
+    <span class="brand">
+      <img src={icon} alt="" width={22} height={22} />
+      Holdfast
+    </span>
+  );
+}
+
+export function Header({ session, health, problem, onLogout }: Props) {
+  const me = session.me;
+  return (
+    <header class="top">
+      <Brand />
+      <LiveState />
+      <StoreState health={health} problem={problem} />
+      <span class="grow" />
+      {me === null ? null : (
+        <span class="who" title={me.prefixes.length > 0 ? `Names that begin with ${me.prefixes.join(", ")}` : undefined}>
+          <bdi>{me.name}</bdi>
+          <span class="tag">{roleOf(me)}</span>
+        </span>
+      )}
+      <ThemeChoice />
+      {me?.needs_token === true ? (
+        <button type="button" class="logout" onClick={onLogout}>
+          Log out
+        </button>
+      ) : null}
+    </header>
+  );
+}

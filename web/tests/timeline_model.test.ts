@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: Apache-2.0
+import { describe, expect, it } from "vitest";
+import type { EventType, Holder, LockEvent, Waiter } from "../src/api/types";
+import { inOrder, lanes, MAX_LANES } from "../src/timeline/model";
+import type { Lane, LiveLock, Picture, Span } from "../src/timeline/span";
+
+const T0 = Date.parse("2026-11-15T21:30:00.000Z");
+let nextId = 1;
+
+function event(type: EventType, at: number, more: Partial<LockEvent> = {}): LockEvent {
+  return { id: nextId++, type, name: "orders:42", at: new Date(T0 + at).toISOString(), source: "server", kind: "mutex", mode: "exclusive", ...more };
+}
+
+const nobody = { host: null, pid: null, program: null, source: null, note: null };
+
+function holder(more: Partial<Holder>): Holder {
+  const held_ms = more.held_ms ?? 0;
+  return { ...nobody, fence: 1, permits: "all", mode: "exclusive", party: null, claimed: false, expires_in_ms: 30000, acquired_at: "", held_ms, ...more };
+}
+
+function waiter(more: Partial<Waiter>): Waiter {
+  return { ...nobody, permits: "all", mode: "exclusive", party: null, waiting_ms: 0, ...more };
+}
+
+const live = (holders: Holder[], waiters: Waiter[] = []): LiveLock => ({ kind: "mutex", holders, waiters });
+
+function lane(picture: Picture, party: string): Lane {
+  const found = picture.lanes.find((each) => each.key === `party ${party}`);
+  if (found === undefined) throw new Error(`no lane of ${party} among ${picture.lanes.map((each) => each.key).join(", ")}`);
+  return found;
+}
+
+const relative = (span: Span): [string, number, number, string] => [span.what, span.begin - T0, span.end - T0, span.outcome];
+const spans = (picture: Picture, party: string): [string, number, number, string][] => lane(picture, party).spans.map(relative);
+
+describe("holds and waits", () => {
+  it("a hold lasts from its acquire to its release, which names no more than the fence", () => {
+    const picture = lanes([event("acquired", 100, { party: "a", fence: 7 }), event("released", 400, { fence: 7 })], null, T0 + 1000);
+    expect(spans(picture, "a")).toEqual([["held", 100, 400, "released"]]);
+    expect(picture.lanes).toHaveLength(1);
+  });
+
+  it("a hold without an end lasts until now", () => {
+    const picture = lanes([event("acquired", 100, { party: "a", fence: 7 })], null, T0 + 1000);
+    expect(spans(picture, "a")).toEqual([["held", 100, 1000, "open"]]);
+    expect(lane(picture, "a").holds).toBe(true);
+  });
+
+  it("a wait lasts from queued to acquired", () => {
+    const events = [event("queued", 50, { party: "a" }), event("acquired", 300, { party: "a", fence: 7, waited_ms: 250 })];
+    expect(spans(lanes(events, null, T0 + 1000), "a")).toEqual([["waiting", 50, 300, "acquired"], ["held", 300, 1000, "open"]]);
+  });
+
+  it("a wait whose queued event is not kept begins as long ago as it lasted", () => {
+    const events = [event("acquired", 300, { party: "a", fence: 7, waited_ms: 250 })];
+    expect(spans(lanes(events, null, T0 + 1000), "a")[0]).toEqual(["waiting", 50, 300, "acquired"]);
+  });
+
+  it("whoever got the lock at once has not waited", () => {
+    const picture = lanes([event("acquired", 300, { party: "a", fence: 7, waited_ms: 0 })], null, T0 + 1000);
+    expect(spans(picture, "a")).toEqual([["held", 300, 1000, "open"]]);
+  });
+
+  it("a waiter that left has waited until then, and bears a mark", () => {
+    const picture = lanes([event("queued", 10, { party: "a" }), event("left", 90, { party: "a", waited_ms: 80 })], null, T0 + 1000);
+    expect(spans(picture, "a")).toEqual([["waiting", 10, 90, "left"]]);
+    expect(lane(picture, "a").marks.map((mark) => [mark.type, mark.at - T0])).toEqual([["left", 90]]);
+  });
+
+  it("a renewal is a mark and no new hold", () => {
+    const events = [event("acquired", 0, { party: "a", fence: 7 }), event("renewed", 10, { fence: 7 }), event("renewed", 20, { fence: 7 })];
+    const picture = lanes(events, null, T0 + 30);
+    expect(spans(picture, "a")).toEqual([["held", 0, 30, "open"]]);
+    expect(lane(picture, "a").marks.map((mark) => mark.at - T0)).toEqual([10, 20]);
+  });
+
+  it("the same owner may come again", () => {
+    const events = [
+      event("acquired", 0, { party: "a", fence: 1 }), event("released", 10, { fence: 1 }),
+      event("acquired", 20, { party: "a", fence: 2 }), event("released", 30, { fence: 2 }),
+    ];
+    expect(spans(lanes(events, null, T0 + 40), "a")).toEqual([["held", 0, 10, "released"], ["held", 20, 30, "released"]]);
+  });
+});
+
+describe("re-entry and holders at once", () => {
+  const again = { party: "a", fence: 5, kind: "reentrant" as const };
+
+  it("a lock that was entered twice is held until it is released twice", () => {
+    const events = [event("acquired", 0, again), event("acquired", 10, again), event("released", 20, again), event("released", 30, again)];
+    expect(spans(lanes(events, null, T0 + 40), "a")).toEqual([["held", 0, 30, "released"]]);
+    expect(spans(lanes(events.slice(0, 3), null, T0 + 40), "a")).toEqual([["held", 0, 40, "open"]]);
+  });
+
+  it("a grant that is told twice counts once where the lock cannot be entered again", () => {
+    const events = [event("acquired", 0, { party: "a", fence: 5 }), event("acquired", 1, { party: "a", fence: 5 }), event("released", 20, { fence: 5 })];
+    expect(spans(lanes(events, null, T0 + 40), "a")).toEqual([["held", 0, 20, "released"]]);
+  });
+
+  it("shared holders hold at once", () => {
+    const shared = { kind: "read_write", mode: "shared" } as const;
+    const events = [event("acquired", 0, { ...shared, party: "a", fence: 1 }), event("acquired", 5, { ...shared, party: "b", fence: 2 }), event("released", 9, { fence: 1 })];
+    const picture = lanes(events, null, T0 + 40);
+    expect(spans(picture, "a")).toEqual([["held", 0, 9, "released"]]);
+    expect(spans(picture, "b")).toEqual([["held", 5, 40, "open"]]);
+  });
+
+  it("holds of one lane that overlap get a row each", () => {
+    const permit = { kind: "semaphore", mode: "shared", party: "a" } as const;
+    const events = [event("acquired", 0, { ...permit, fence: 1 }), event("acquired", 5, { ...permit, fence: 2 }), event("released", 9, { fence: 1 }), event("acquired", 9, { ...permit, fence: 3 })];
+    const found = lane(lanes(events, null, T0 + 40), "a");
+    expect(found.spans.map((span) => [span.fence, span.row])).toEqual([[1, 0], [2, 1], [3, 0]]);
+    expect(found.rows).toBe(2);
+  });
+
+  it("an exclusive holder that comes ends a hold whose end nobody told", () => {
+    const events = [event("acquired", 0, { party: "a", fence: 1 }), event("acquired", 50, { party: "b", fence: 2 })];
+    const picture = lanes(events, null, T0 + 100);
+    expect(spans(picture, "a")).toEqual([["held", 0, 50, "unseen"]]);
+    expect(spans(picture, "b")).toEqual([["held", 50, 100, "open"]]);
+  });
+
+  it("a release that is told after the next holder never looks like two holders at once", () => {
+    const events = [event("acquired", 0, { party: "a", fence: 1 }), event("acquired", 50, { party: "b", fence: 2 }), event("released", 52, { fence: 1 })];
+    expect(spans(lanes(events, null, T0 + 100), "a")).toEqual([["held", 0, 50, "released"]]);
+  });
+
+  it("a lease that became exclusive goes on under its new fence", () => {
+    const events = [event("acquired", 0, { party: "a", fence: 1, mode: "shared" }), event("acquired", 50, { party: "a", fence: 2 })];
+    expect(spans(lanes(events, null, T0 + 100), "a")).toEqual([["held", 0, 50, "upgraded"], ["held", 50, 100, "open"]]);
+  });
+});
+
+describe("how a hold ends", () => {
+  it("a lost lease ends there and bears a mark", () => {
+    const picture = lanes([event("acquired", 0, { party: "a", fence: 1 }), event("lost", 70, { fence: 1, reason: "not renewed" })], null, T0 + 100);
+    expect(spans(picture, "a")).toEqual([["held", 0, 70, "lost"]]);
+    expect(lane(picture, "a").marks[0]).toMatchObject({ type: "lost", at: T0 + 70, reason: "not renewed" });
+  });
+
+  it("force takes the lock from all holders, although its event carries a fence of its own", () => {
+    const shared = { kind: "read_write", mode: "shared" } as const;
+    const events = [
+      event("acquired", 0, { ...shared, party: "a", fence: 1 }), event("acquired", 5, { ...shared, party: "b", fence: 2 }),
+      event("forced", 60, { fence: 3, reason: "stuck", principal: "ops" }),
+    ];
+    const picture = lanes(events, null, T0 + 100);
+    expect(spans(picture, "a")).toEqual([["held", 0, 60, "forced"]]);
+    expect(spans(picture, "b")).toEqual([["held", 5, 60, "forced"]]);
+    expect(lane(picture, "b").marks).toMatchObject([{ type: "forced", reason: "stuck", principal: "ops", fence: 2 }]);
+    expect(picture.lanes).toHaveLength(2);
+  });
+
+  it("a holder that learns of the force later bears both marks, and its hold ended with the force", () => {
+    const events = [event("acquired", 0, { party: "a", fence: 1 }), event("forced", 60, { fence: 3 }), event("lost", 90, { fence: 1 })];
+    const picture = lanes(events, null, T0 + 100);
+    expect(spans(picture, "a")).toEqual([["held", 0, 60, "forced"]]);
+    expect(lane(picture, "a").marks.map((mark) => [mark.type, mark.at - T0])).toEqual([["forced", 60], ["lost", 90]]);
+  });
+
+  it("a force that met nobody is a mark of the lock", () => {
+    const picture = lanes([event("forced", 60, { fence: 3, principal: "ops" })], null, T0 + 100);
+    expect(picture.lanes).toEqual([]);
+    expect(picture.marks.map((mark) => mark.type)).toEqual(["forced"]);
+  });
+
+  it("a deadlock is a mark of the lock", () => {
+    const picture = lanes([event("deadlock", 60, { reason: "deadlock 9f" })], null, T0 + 100);
+    expect(picture.marks).toMatchObject([{ type: "deadlock", at: T0 + 60, reason: "deadlock 9f" }]);
+  });
+
+  it("an expired lease bears a mark", () => {
+    const picture = lanes([event("acquired", 0, { party: "a", fence: 1 }), event("expired", 70, { party: "a", fence: 1, source: "observed" })], null, T0 + 100);
+    expect(spans(picture, "a")).toEqual([["held", 0, 70, "expired"]]);
+    expect(lane(picture, "a").marks.map((mark) => mark.type)).toEqual(["expired"]);
+  });
+});
+
+describe("what is not kept", () => {
+  it("a release tells when its hold began", () => {
+    const picture = lanes([event("released", 500, { party: "a", fence: 1, held_ms: 450 })], null, T0 + 1000);
+    expect(spans(picture, "a")).toEqual([["held", 50, 500, "released"]]);
+    expect(picture.begin).toBe(T0 + 50);
+  });
+
+  it("a hold of which only a renewal is kept begins with the picture", () => {
+    const events = [event("queued", 10, { party: "b" }), event("renewed", 200, { party: "a", fence: 1 })];
+    const [span] = lane(lanes(events, null, T0 + 1000), "a").spans;
+    expect(span).toMatchObject({ begin: T0 + 10, begin_known: false, end: T0 + 1000, outcome: "open" });
+  });
+
+  it("the live state tells when that hold began", () => {
+    const lock = live([holder({ fence: 1, party: "a", held_ms: 5000, acquired_at: new Date(T0 - 4000).toISOString() })]);
+    const picture = lanes([event("renewed", 200, { party: "a", fence: 1 })], lock, T0 + 1000);
+    expect(lane(picture, "a").spans[0]).toMatchObject({ begin: T0 - 4000, begin_known: true, end: T0 + 1000 });
+    expect(picture.begin).toBe(T0 - 4000);
+  });
+
+  it("holders and waiters of whom no event tells are there too, in the order of the queue", () => {
+    const lock = live(
+      [holder({ fence: 1, party: "a", held_ms: 900, host: "web-1", pid: 4711 })],
+      [waiter({ party: "c", waiting_ms: 100 }), waiter({ party: "b", waiting_ms: 300 })],
+    );
+    const picture = lanes([], lock, T0 + 1000, { seen_at: T0 + 800 });
+    expect(picture.lanes.map((each) => [each.key, each.holds, each.position])).toEqual([["party a", true, null], ["party c", false, 1], ["party b", false, 2]]);
+    expect(spans(picture, "a")).toEqual([["held", -100, 1000, "open"]]);
+    expect(spans(picture, "b")).toEqual([["waiting", 500, 1000, "open"]]);
+  });
+
+  it("a hand-over that is not confirmed is claimed until now", () => {
+    const lock = live([holder({ fence: 1, party: "a", claimed: true })]);
+    const picture = lanes([event("acquired", 900, { party: "a", fence: 1 })], lock, T0 + 1000);
+    expect(lane(picture, "a").spans[0]).toMatchObject({ begin: T0 + 900, claimed_until: T0 + 1000 });
+  });
+
+  it("a live state that is a little older than the events changes nothing", () => {
+    const events = [event("acquired", 0, { party: "a", fence: 1 }), event("released", 9000, { fence: 1 }), event("acquired", 9000, { party: "b", fence: 2, waited_ms: 4000 })];
+    const lock = live([holder({ fence: 1, party: "a", held_ms: 8500 })], [waiter({ party: "b", waiting_ms: 3500 })]);
+    const picture = lanes(events, lock, T0 + 9500, { seen_at: T0 + 8500 });
+    expect(spans(picture, "a")).toEqual([["held", 0, 9000, "released"]]);
+    expect(spans(picture, "b")).toEqual([["waiting", 5000, 9000, "acquired"], ["held", 9000, 9500, "open"]]);
+  });
+
+  it("what the live state has not had for long has ended, at the latest with its lease", () => {
+    const events = [event("acquired", 0, { party: "a", fence: 1, expires_in_ms: 5000 }), event("queued", 10, { party: "b" })];
+    const picture = lanes(events, live([]), T0 + 60000);
+    expect(spans(picture, "a")).toEqual([["held", 0, 5000, "unseen"]]);
+    expect(spans(picture, "b")).toEqual([["waiting", 10, 60000, "unseen"]]);
+  });
+
+  it("a hold that the live state still has long after its release was entered more than once", () => {
+    const events = [event("acquired", 0, { party: "a", fence: 1 }), event("released", 100, { fence: 1 })];
+    const picture = lanes(events, live([holder({ fence: 1, party: "a", held_ms: 10000 })]), T0 + 10000);
+    expect(spans(picture, "a")).toEqual([["held", 0, 10000, "open"]]);
+  });
+});
+
+describe("hand-overs", () => {
+  const handedOver = (): LockEvent[] => [
+    event("acquired", 0, { party: "a", fence: 1 }), event("queued", 50, { party: "b" }),
+    event("released", 200, { fence: 1 }), event("acquired", 203, { party: "b", fence: 2, waited_ms: 153 }),
+  ];
+
+  it("leads from the end of one hold to the begin of the next one's", () => {
+    const picture = lanes(handedOver(), null, T0 + 1000);
+    expect(picture.hand_overs).toHaveLength(1);
+    const [found] = picture.hand_overs;
+    expect([found?.end, found?.begin]).toEqual([T0 + 200, T0 + 203]);
+    expect([picture.lanes[found?.from ?? -1]?.key, picture.lanes[found?.to ?? -1]?.key]).toEqual(["party a", "party b"]);
+  });
+
+  it("whoever came after the release got it from nobody", () => {
+    const events = [event("acquired", 0, { party: "a", fence: 1 }), event("released", 200, { fence: 1 }), event("acquired", 203, { party: "b", fence: 2, waited_ms: 1 })];
+    expect(lanes(events, null, T0 + 1000).hand_overs).toEqual([]);
+  });
+
+  it("a long time in between is no hand-over", () => {
+    const events = handedOver().slice(0, 3).concat(event("acquired", 5000, { party: "b", fence: 2 }));
+    expect(lanes(events, null, T0 + 9000).hand_overs).toEqual([]);
+  });
+
+  it("several readers can get it from one writer", () => {
+    const reader = { kind: "read_write", mode: "shared" } as const;
+    const events = [
+      event("acquired", 0, { party: "w", fence: 1, kind: "read_write" }),
+      event("queued", 1, { ...reader, party: "a" }), event("queued", 2, { ...reader, party: "b" }), event("released", 100, { fence: 1 }),
+      event("acquired", 100, { ...reader, party: "a", fence: 2 }), event("acquired", 100, { ...reader, party: "b", fence: 3 }),
+    ];
+    const picture = lanes(events, null, T0 + 200);
+    expect(picture.hand_overs.map((each) => picture.lanes[each.from]?.key)).toEqual(["party w", "party w"]);
+  });
+
+  it("nobody gets a lock from himself", () => {
+    const events = [
+      event("acquired", 0, { party: "a", fence: 1 }), event("queued", 50, { party: "a" }),
+      event("released", 200, { fence: 1 }), event("acquired", 200, { party: "a", fence: 2 }),
+    ];
+    expect(lanes(events, null, T0 + 1000).hand_overs).toEqual([]);
+  });
+});
+
+describe("whose an event is", () => {
+  it("without a party, events of one fence belong together", () => {
+    const picture = lanes([event("acquired", 0, { fence: 1 }), event("released", 10, { fence: 1 }), event("acquired", 20, { fence: 2 })], null, T0 + 30);
+    expect(picture.lanes.map((each) => each.key).sort()).toEqual(["fence 1", "fence 2"]);
+  });
+
+  it("without a party, events of one process belong together, whatever their fences", () => {
+    const web = { host: "web-1", pid: 4711 };
+    const picture = lanes([event("queued", 0, web), event("acquired", 5, { ...web, fence: 1 }), event("released", 10, { fence: 1, principal: "app" })], null, T0 + 30);
+    expect(picture.lanes.map((each) => each.key)).toEqual(["process web-1:4711"]);
+    expect(picture.lanes[0]?.spans.map(relative)).toEqual([["waiting", 0, 5, "acquired"], ["held", 5, 10, "released"]]);
+  });
+
+  it("who cannot be told apart shares one lane", () => {
+    const picture = lanes([event("queued", 0), event("queued", 5), event("left", 9)], null, T0 + 30);
+    expect(picture.lanes.map((each) => each.key)).toEqual(["unknown"]);
+    expect(picture.lanes[0]?.spans.map(relative)).toEqual([["waiting", 0, 9, "left"], ["waiting", 5, 30, "open"]]);
+  });
+
+  it("owners of one process can share a lane, and hand over within it without an arrow", () => {
+    const web = { host: "web-1", pid: 4711 };
+    const events = [
+      event("acquired", 0, { ...web, party: "a", fence: 1 }), event("queued", 5, { ...web, party: "b" }),
+      event("released", 10, { fence: 1 }), event("acquired", 10, { ...web, party: "b", fence: 2 }),
+    ];
+    expect(lanes(events, null, T0 + 30).lanes).toHaveLength(2);
+    const picture = lanes(events, null, T0 + 30, { by: "process" });
+    expect(picture.lanes.map((each) => [each.key, each.owners, each.rows])).toEqual([["process web-1:4711", 2, 2]]);
+    expect(picture.hand_overs).toEqual([]);
+  });
+
+  it("who forces a release is not taken for its holder", () => {
+    const events = [event("acquired", 0, { party: "a", fence: 1, principal: "app" }), event("forced", 10, { fence: 9, principal: "ops" })];
+    const picture = lanes(events, null, T0 + 30);
+    expect(picture.lanes.map((each) => each.owner.principal)).toEqual(["app"]);
+  });
+});
+
+describe("odd input", () => {
+  it("the order in which events come does not matter, nor how often", () => {
+    const events = [
+      event("queued", 0, { party: "a" }), event("acquired", 10, { party: "a", fence: 1 }), event("renewed", 20, { fence: 1 }),
+      event("released", 30, { fence: 1 }), event("acquired", 30, { party: "b", fence: 2, waited_ms: 25 }), event("lost", 60, { fence: 2 }),
+    ];
+    const straight = lanes(events, null, T0 + 100);
+    expect(lanes([...events].reverse().concat(events), null, T0 + 100)).toEqual(straight);
+    expect(straight.lanes).toHaveLength(2);
+  });
+
+  it("unknown types and unreadable times are left out", () => {
+    const events = [event("acquired", 0, { party: "a", fence: 1 }), event("melted" as EventType, 5, { party: "x" }), { ...event("released", 9, { fence: 1 }), at: "yesterday" }];
+    expect(inOrder(events)).toHaveLength(1);
+    expect(spans(lanes(events, null, T0 + 30), "a")).toEqual([["held", 0, 30, "open"]]);
+  });
+
+  it("nothing at all is an empty picture that ends now", () => {
+    expect(lanes([], null, T0)).toEqual({ lanes: [], more: 0, hand_overs: [], marks: [], begin: T0, end: T0 });
+  });
+
+  it("never draws a span backwards", () => {
+    const types: EventType[] = ["acquired", "queued", "left", "renewed", "released", "expired", "lost", "forced", "deadlock"];
+    let seed = 42;
+    const random = (below: number): number => (seed = (seed * 1103515245 + 12345) % 2147483648) % below;
+    for (let round = 0; round < 200; ++round) {
+      const events = Array.from({ length: 40 }, () => event(types[random(9)] ?? "left", random(1000), {
+        ...(random(2) === 0 ? { party: `p${random(4)}` } : {}), ...(random(3) > 0 ? { fence: random(12) } : {}),
+        ...(random(2) === 0 ? { held_ms: random(2000), waited_ms: random(2000) } : {}), mode: random(2) === 0 ? "shared" : "exclusive",
+      }));
+      const lock = live([holder({ fence: random(12), party: `p${random(4)}`, held_ms: random(900) })], [waiter({ party: `p${random(4)}`, waiting_ms: random(900) })]);
+      const picture = lanes(events, lock, T0 + 1000 + random(9000));
+      for (const span of picture.lanes.flatMap((each) => each.spans)) {
+        expect(span.end).toBeGreaterThanOrEqual(span.begin);
+        expect(span.begin).toBeGreaterThanOrEqual(picture.begin);
+        expect(span.end).toBeLessThanOrEqual(picture.end);
+      }
+    }
+  });
+});
+
+describe("order and bounds", () => {
+  it("holders come first, then the queue, then the others by their latest news", () => {
+    const events = [
+      event("acquired", 0, { party: "old", fence: 1 }), event("released", 10, { fence: 1 }),
+      event("acquired", 20, { party: "newer", fence: 2 }), event("released", 30, { fence: 2 }),
+      event("acquired", 40, { party: "holder", fence: 3 }), event("queued", 50, { party: "first" }), event("queued", 60, { party: "second" }),
+    ];
+    expect(lanes(events, null, T0 + 100).lanes.map((each) => each.key.slice(6))).toEqual(["holder", "first", "second", "newer", "old"]);
+  });
+
+  it("of too many owners the rest is counted", () => {
+    const events = Array.from({ length: 274 }, (_, i) => event("left", i, { party: `p${i}`, waited_ms: 1 }));
+    const picture = lanes(events, null, T0 + 1000);
+    expect(picture.lanes).toHaveLength(MAX_LANES);
+    expect(picture.more).toBe(214);
+    expect(picture.lanes[0]?.key).toBe("party p273");
+  });
+
+  it("a thousand events take less than 5 ms", () => {
+    const events = Array.from({ length: 250 }, (_, i) => [
+      event("queued", i * 10, { party: `p${i % 40}` }), event("acquired", i * 10 + 4, { party: `p${i % 40}`, fence: i + 1, waited_ms: 4 }),
+      event("renewed", i * 10 + 5, { fence: i + 1 }), event("released", i * 10 + 9, { fence: i + 1 }),
+    ]).flat();
+    const took = Array.from({ length: 15 }, () => {
+      const begun = performance.now();
+      lanes(events, null, T0 + 5000);
+      return performance.now() - begun;
+    }).sort((a, b) => a - b);
+    expect(took[0]).toBeLessThan(5);
+  });
+});

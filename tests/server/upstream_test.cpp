@@ -161,9 +161,11 @@ TEST_F(UpstreamTest, a_lease_that_is_lost_cancels_the_call_and_answers_500) {
 }
 
 TEST_F(UpstreamTest, a_client_that_leaves_cancels_the_call_and_frees_the_lock) {
+  std::promise<void> asked;
   std::promise<void> closed;
   start_with_script([&](RawPeer& peer, int) {
     peer.request();
+    asked.set_value();
     peer.request();
     closed.set_value();
   });
@@ -172,6 +174,8 @@ TEST_F(UpstreamTest, a_client_that_leaves_cancels_the_call_and_frees_the_lock) {
       {.method = "POST", .path = "/api/locks/simple/order-7", .body = R"({"upstream":"billing"})"},
       address));
   ASSERT_TRUE(comes_to(true));
+  // Whoever leaves before that is never heard of by the upstream.
+  ASSERT_EQ(asked.get_future().wait_for(5s), std::future_status::ready);
   connection.close();
   EXPECT_EQ(closed.get_future().wait_for(5s), std::future_status::ready);
   EXPECT_TRUE(comes_to(false));

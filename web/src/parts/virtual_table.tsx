@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ComponentChildren, RefObject } from "preact";
-import { useCallback, useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { PHONE, useMedia } from "./media";
 import { VirtualHead, type Sort } from "./virtual_head";
 import { VirtualRow, type Column } from "./virtual_row";
@@ -60,47 +60,55 @@ function useView(box: RefObject<HTMLDivElement>): View {
   return view;
 }
 
-/** A table of thousands of rows of one height; only those in view are in the document. */
-export function VirtualTable<T>(props: Props<T>) {
-  const { rows, columns, onOpen, onSort } = props;
-  const box = useRef<HTMLDivElement>(null);
-  const id = useId();
-  const phone = useMedia(PHONE);
-  const view = useView(box);
-  const [picked, setPicked] = useState(0);
-  const [focused, setFocused] = useState(false);
-  const head = phone ? 0 : HEAD_PX;
-  const rowHeight = phone ? CARD_PX : ROW_PX;
-  const active = Math.min(picked, Math.max(0, rows.length - 1));
-  const inView = windowOf(view.top, view.height - head, rowHeight, rows.length, OVERSCAN);
-  const tracks = columns.map((column) => column.track).join(" ");
+interface Cursor {
+  active: number;
+  pick: (index: number) => void;
+  onKeyDown: (event: KeyboardEvent) => void;
+}
 
-  const current = useRef({ rows, onOpen });
-  current.current = { rows, onOpen };
+/** The row that the keys are on. `room` is the height that rows have. */
+function useCursor<T>(box: RefObject<HTMLDivElement>, props: Props<T>, scrollTop: number, room: number, rowHeight: number): Cursor {
+  const { rows } = props;
+  const [picked, setPicked] = useState(0);
+  const active = Math.min(picked, Math.max(0, rows.length - 1));
+  const current = useRef(props);
+  current.current = props;
   const pick = useCallback((index: number) => {
     setPicked(index);
     const row = current.current.rows[index];
     if (row !== undefined) current.current.onOpen?.(row);
   }, []);
-
-  // A row that left the document cannot be the one that is read aloud.
-  const activeShown = active >= inView.from && active < inView.to && rows.length > 0;
-  useEffect(() => { if (picked !== active) setPicked(active); }, [picked, active]);
-
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.altKey || event.ctrlKey || event.metaKey || event.target !== box.current) return;
     if (event.key === "Enter") {
       pick(active);
       return;
     }
-    const target = keyTarget(event.key, active, rows.length, Math.floor((view.height - head) / rowHeight));
+    const target = keyTarget(event.key, active, rows.length, Math.floor(room / rowHeight));
     if (target === null) return;
     event.preventDefault();
     setPicked(target);
-    const scroll = scrollFor(target, view.top, view.height - head, rowHeight);
+    const scroll = scrollFor(target, scrollTop, room, rowHeight);
     if (scroll !== null && box.current !== null) box.current.scrollTop = scroll;
   };
+  return { active, pick, onKeyDown };
+}
 
+/** A table of thousands of rows of one height; only those in view are in the document. */
+export function VirtualTable<T>(props: Props<T>) {
+  const { rows, columns, onSort } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const id = useId();
+  const phone = useMedia(PHONE);
+  const view = useView(box);
+  const [focused, setFocused] = useState(false);
+  const rowHeight = phone ? CARD_PX : ROW_PX;
+  const room = view.height - (phone ? 0 : HEAD_PX);
+  const inView = windowOf(view.top, room, rowHeight, rows.length, OVERSCAN);
+  const tracks = columns.map((column) => column.track).join(" ");
+  const { active, pick, onKeyDown } = useCursor(box, props, view.top, room, rowHeight);
+  // A row that is not in the document cannot be the one that is read aloud.
+  const activeShown = active >= inView.from && active < inView.to;
   return (
     <div
       ref={box}

@@ -11,6 +11,8 @@ interface Pace {
   speed: number;
   follows: boolean;
   paused: boolean;
+  clock: () => number;
+  shift: (pixels: number) => void;
 }
 
 /** Slower than this, steps cannot be told from a smooth motion. */
@@ -43,19 +45,21 @@ function useSeen(frame: RefObject<HTMLElement>): boolean {
   return isSeen;
 }
 
-/** The time the picture is drawn for; `shift` moves what is drawn to the left by so many pixels. */
-export function usePresent(clock: () => number, frame: RefObject<HTMLElement>, pace: Pace, shift: (pixels: number) => void): number {
-  const [now, setNow] = useState(clock);
+/**
+ * Tells the present again and again, for which the picture is then drawn anew. In between, `shift`
+ * moves what was drawn for `now` to the left by so many pixels.
+ */
+export function usePresent(now: number, setNow: (now: number) => void, frame: RefObject<HTMLElement>, pace: Pace): void {
   const drawn = useRef(now);
-  const latest = useRef({ clock, shift });
-  latest.current = { clock, shift };
+  const latest = useRef(pace);
+  latest.current = pace;
   const isSeen = useSeen(frame);
   const { speed, follows, paused } = pace;
 
   useLayoutEffect(() => {
     drawn.current = now;
     latest.current.shift(0);
-  }, [now]);
+  });
 
   useEffect(() => {
     if (paused || !isSeen) return;
@@ -76,5 +80,4 @@ export function usePresent(clock: () => number, frame: RefObject<HTMLElement>, p
     frameId = requestAnimationFrame(turn);
     return () => { cancelAnimationFrame(frameId); };
   }, [speed, follows, paused, isSeen]);
-  return now;
 }

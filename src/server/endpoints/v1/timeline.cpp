@@ -45,6 +45,9 @@ Response encode(const std::string& name, const Timeline& timeline) {
 Task<Response> timeline(const Call& call) {
   const auto name = LockName::make(call.parameters[0]);
   if (!name) return done(answer(name.error()));
+  if (!call.request.query.empty()) {
+    return done(answer(Error{Errc::bad_input, "query: a timeline takes none"}));
+  }
   // What a token does not cover looks like a lock to which nothing has happened.
   const bool may_see = call.principal->may(Verb::read, name->str());
   return done(

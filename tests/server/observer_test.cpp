@@ -55,6 +55,17 @@ class ObserverTest : public testing::Test {
   EventHub::Subscription ear_ = hub_.subscribe({}, std::nullopt);
 };
 
+TEST_F(ObserverTest, a_waiter_that_was_served_and_gone_between_two_looks_has_not_left) {
+  look(one({holder(5)}, {waiter(7), waiter(8)}));
+  told();
+  publish(EventType::released, 5);
+  publish(EventType::acquired, 6, 7);
+  publish(EventType::released, 6);
+  told();
+  look(one({}, {}));
+  EXPECT_THAT(told(), ElementsAre("observed left")) << "of 8, which nobody served";
+}
+
 TEST_F(ObserverTest, the_first_look_tells_nothing_and_the_next_ones_what_changed) {
   look(one({holder(5)}));
   EXPECT_THAT(told(), IsEmpty());

@@ -45,28 +45,9 @@ function useRoute(): Route {
   return route;
 }
 
-/** The stream runs while somebody is logged in. */
-function useStream({ live, board }: Pieces, phase: SessionState["phase"]): void {
-  useEffect(() => {
-    if (phase !== "in") return;
-    live.start();
-    const wake = () => { if (!document.hidden) live.wake(); };
-    addEventListener("online", wake);
-    document.addEventListener("visibilitychange", wake);
-    return () => {
-      removeEventListener("online", wake);
-      document.removeEventListener("visibilitychange", wake);
-      live.stop();
-      board.clear();
-    };
-  }, [live, board, phase]);
-}
-
-export function Root(pieces: Pieces) {
-  const { session, api, board, live, tries } = pieces;
+export function Root({ session, api, board, live, tries }: Pieces) {
   const state = useSession(session);
   const route = useRoute();
-  useStream(pieces, state.phase);
   const navigate = useCallback((to: Route) => { location.hash = hrefOf(to); }, []);
   const app = useMemo<App>(() => ({ api, session: state, board, live, navigate }), [api, state, board, live, navigate]);
   const main = useRef<HTMLElement>(null);

@@ -18,6 +18,24 @@ const board = new Board();
 const live = new Live(api, session, board);
 const tries = new Tries(api, Math.random().toString(36).slice(2, 8));
 
+/** Locks are asked for at once, beside who we are; whoever is logged out gets none. */
+function follow(): void {
+  if (session.state.phase !== "out") {
+    if (!live.running) live.start();
+    return;
+  }
+  live.stop();
+  board.clear();
+}
+
+function wake(): void {
+  if (!document.hidden && live.running) live.wake();
+}
+
 const host = document.getElementById("app");
 if (host !== null) render(<Root session={session} api={api} board={board} live={live} tries={tries} />, host);
 void session.open(() => api.me());
+session.subscribe(follow);
+follow();
+addEventListener("online", wake);
+document.addEventListener("visibilitychange", wake);

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import type { DeadlockMember } from "../src/api/types";
 import { layout, NARROW, victimOf, WIDE, type Box, type Graph } from "../src/deadlock/layout";
+import { memberSentence } from "../src/deadlock/words";
 
 /** Each holds a lock and waits for that of the next one. */
 function circle(count: number): DeadlockMember[] {
@@ -63,7 +64,7 @@ describe("a simple circle", () => {
   });
 
   it("fits a telephone", () => {
-    expect(layout(circle(4), NARROW).width).toBeLessThanOrEqual(366);
+    expect(layout(circle(4), NARROW).width).toBeLessThanOrEqual(324);
   });
 });
 
@@ -115,5 +116,17 @@ describe("the victim", () => {
   it("is the one that waits shortest", () => {
     expect(victimOf(circle(3))).toBe(2);
     expect(victimOf([])).toBe(-1);
+  });
+});
+
+describe("a member in words", () => {
+  it("says what it holds, what it waits for, and since when", () => {
+    expect(memberSentence({ who: "web-1:4711", holds: ["a"], waits_for: "b", waiting_ms: 4000 })).toBe("web-1:4711 holds a, waits for b since 4.0s");
+    expect(memberSentence({ who: "x", holds: ["a", "b", "c"], waits_for: "d", waiting_ms: 90_000 })).toBe("x holds a, b and c, waits for d since 1m 30s");
+    expect(memberSentence({ who: "x", holds: [], waits_for: "d", waiting_ms: 10 })).toBe("x waits for d since 10ms");
+  });
+
+  it("spells out what cannot be seen", () => {
+    expect(memberSentence({ who: "a\u202eb", holds: [], waits_for: "c\nd", waiting_ms: 0 })).toContain("a\\u202eb waits for c\\nd");
   });
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
 import type { Histogram } from "../src/api/types";
-import { mean, quantile } from "../src/text/quantile";
+import { mean, placeOf, quantile, shownBuckets } from "../src/text/quantile";
 
 function histogram(counts: number[], bounds_ms = [10, 20, 40], sum_ms = 0): Histogram {
   return { bounds_ms, counts, count: counts.reduce((sum, count) => sum + count, 0), sum_ms };
@@ -47,5 +47,23 @@ describe("mean", () => {
 
   it("is unknown of nothing", () => {
     expect(mean(histogram([0, 0], [10]))).toBeNull();
+  });
+});
+
+describe("what of a histogram is drawn", () => {
+  it("is what counts something, with one more on each side", () => {
+    expect(shownBuckets(histogram([0, 0, 3, 0, 1, 0, 0], [1, 2, 5, 10, 20, 50]))).toEqual({ from: 1, to: 6 });
+    expect(shownBuckets(histogram([3, 0, 0, 2]))).toEqual({ from: 0, to: 4 });
+  });
+
+  it("is nothing where nothing was counted", () => {
+    expect(shownBuckets(histogram([0, 0, 0, 0]))).toEqual({ from: 0, to: 0 });
+  });
+
+  it("has every value within its bucket", () => {
+    expect(placeOf([10, 20, 40], 0)).toBe(0);
+    expect(placeOf([10, 20, 40], 10)).toBe(1);
+    expect(placeOf([10, 20, 40], 30)).toBe(2.5);
+    expect(placeOf([10, 20, 40], 9999)).toBe(3);
   });
 });

@@ -62,6 +62,12 @@ describe("marks", () => {
   it("of different types are all drawn", () => {
     expect(shownMarks([mark(100), mark(100, "lost")], view, 500)).toHaveLength(2);
   });
+
+  it("of different types never cover each other", () => {
+    const [forced, lost] = shownMarks([mark(100, "forced"), mark(101, "lost")], view, 500);
+    expect(forced?.x).toBe(50);
+    expect((lost?.x ?? 0) - (forced?.x ?? 0)).toBeGreaterThanOrEqual(9);
+  });
 });
 
 describe("lanes", () => {

@@ -183,6 +183,13 @@ describe("what is not kept", () => {
     expect(picture.begin).toBe(T0 + 50);
   });
 
+  it("the rest of a hold of nobody known is worth no lane, unless there is nothing else", () => {
+    const rest = event("released", 5, { fence: 1, principal: "app", held_ms: 100 });
+    expect(lanes([rest, event("acquired", 9, { party: "a", fence: 2 })], null, T0 + 30).lanes.map((each) => each.key)).toEqual(["party a"]);
+    expect(lanes([rest], null, T0 + 30).lanes.map((each) => each.key)).toEqual(["principal app"]);
+    expect(lanes([event("renewed", 5, { fence: 1, principal: "app" })], null, T0 + 30).lanes).toHaveLength(1);
+  });
+
   it("a hold of which only a renewal is kept begins with the picture", () => {
     const events = [event("queued", 10, { party: "b" }), event("renewed", 200, { party: "a", fence: 1 })];
     const [span] = lane(lanes(events, null, T0 + 1000), "a").spans;
@@ -222,10 +229,26 @@ describe("what is not kept", () => {
   });
 
   it("what the live state has not had for long has ended, at the latest with its lease", () => {
-    const events = [event("acquired", 0, { party: "a", fence: 1, expires_in_ms: 5000 }), event("queued", 10, { party: "b" })];
+    const events = [event("acquired", 0, { party: "a", fence: 1, expires_in_ms: 5000 }), event("queued", 10, { party: "b" }), event("renewed", 500, { fence: 1, expires_in_ms: 4500 })];
     const picture = lanes(events, live([]), T0 + 60000);
     expect(spans(picture, "a")).toEqual([["held", 0, 5000, "unseen"]]);
-    expect(spans(picture, "b")).toEqual([["waiting", 10, 60000, "unseen"]]);
+    expect(spans(picture, "b")).toEqual([["waiting", 10, 500, "unseen"]]);
+  });
+
+  it("a holder of whom the events do not know yet has taken it from the one before", () => {
+    const events = [event("acquired", 0, { party: "a", fence: 1 })];
+    const lock = live([holder({ fence: 2, party: "b", acquired_at: new Date(T0 + 900).toISOString(), held_ms: 50 })]);
+    const picture = lanes(events, lock, T0 + 1000, { seen_at: T0 + 950 });
+    expect(spans(picture, "a")).toEqual([["held", 0, 900, "unseen"]]);
+    expect(spans(picture, "b")).toEqual([["held", 900, 1000, "open"]]);
+  });
+
+  it("a holder of whom no event tells has lost it to one with a larger fence", () => {
+    const events = [event("acquired", 800, { party: "b", fence: 2 })];
+    const lock = live([holder({ fence: 1, party: "a", acquired_at: new Date(T0 + 100).toISOString(), held_ms: 600 })]);
+    const picture = lanes(events, lock, T0 + 1000, { seen_at: T0 + 700 });
+    expect(spans(picture, "a")).toEqual([["held", 100, 800, "unseen"]]);
+    expect(spans(picture, "b")).toEqual([["held", 800, 1000, "open"]]);
   });
 
   it("a hold that the live state still has long after its release was entered more than once", () => {

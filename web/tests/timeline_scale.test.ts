@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
-import { clamp, firstView, fit, follow, MAX_SPAN_MS, MIN_SPAN_MS, pan, spanOf, toTime, toX, zoom, type View } from "../src/timeline/scale";
+import { clamp, firstView, fit, follow, MAX_SPAN_MS, MIN_SPAN_MS, pan, readableSpan, spanFor, spanOf, toTime, toX, zoom, type View } from "../src/timeline/scale";
 import { stepFor, ticks, type ZoneOffset } from "../src/timeline/ticks";
 
 const HOUR = 3_600_000;
@@ -139,5 +139,23 @@ describe("ticks", () => {
   it("a new second, minute or day stands out", () => {
     const found = ticks({ begin: T0, end: T0 + 3000 }, 6, utc);
     expect(found.filter((tick) => tick.major).map((tick) => tick.at - T0)).toEqual([0, 1000, 2000, 3000]);
+  });
+});
+
+describe("how much time is shown until somebody decides", () => {
+  it("grows in steps with what there is, up to a limit", () => {
+    expect([0, 4000, 6000, 31_000, 10 * HOUR].map((length) => spanFor(length))).toEqual([5000, 5000, 10_000, 60_000, 600_000]);
+    expect(spanFor(10 * HOUR, 20_000)).toBe(20_000);
+  });
+
+  it("is less where hand-overs would be too close together, and the less so the wider the picture", () => {
+    expect(readableSpan(100, 100_000, 1400)).toBe(60_000);
+    expect(readableSpan(100, 100_000, 340)).toBe(20_000);
+    expect(readableSpan(1, 100_000, 340)).toBe(Infinity);
+  });
+
+  it("is never so little that nobody could follow", () => {
+    expect(readableSpan(300, 1000, 1000)).toBe(5000);
+    expect(spanFor(1000, 10)).toBe(5000);
   });
 });

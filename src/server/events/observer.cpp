@@ -101,6 +101,13 @@ void Observer::publish(Event event, LocalTime now) {
     const bool looks = last_look_ && now - *last_look_ <= 2 * options_.max_gap;
     if (looks && may_have_been_seen(event) && told_as_observed_.take(event, now)) return;
     if (looks) told_by_server_.remember(event, now);
+    // Whoever waited, held and released between two looks is missing from the queue at the second
+    // one, and has not left it.
+    const bool was_served = event.type == EventType::acquired && event.party != 0;
+    if (looks && was_served) {
+      told_by_server_.remember({.type = EventType::left, .name = event.name, .party = event.party},
+                               now);
+    }
   }
   hub_.publish(std::move(event));
 }

@@ -37,7 +37,7 @@ export interface Box {
 }
 
 export const WIDE: Box = { width: 184, height: 46, gap: 36 };
-export const NARROW: Box = { width: 142, height: 46, gap: 30 };
+export const NARROW: Box = { width: 126, height: 46, gap: 24 };
 
 type Link = Omit<GraphEdge, "path">;
 
@@ -124,7 +124,7 @@ function bend(from: Point, to: Point, centre: Point, steps: number, comesBack: b
     return { x: middle.x - ((to.y - from.y) / length) * 34, y: middle.y + ((to.x - from.x) / length) * 34 };
   }
   if (steps <= 1) return middle;
-  return { x: middle.x + (centre.x - middle.x) * 0.8, y: middle.y + (centre.y - middle.y) * 0.4 };
+  return { x: middle.x + (centre.x - middle.x) * 1.5, y: middle.y + (centre.y - middle.y) * 0.4 };
 }
 
 const rounded = ({ x, y }: Point): string => `${x.toFixed(1)} ${y.toFixed(1)}`;

@@ -20,16 +20,16 @@ function Line({ entry }: { entry: AuditEntry }) {
   const grave = entry.what === "forced" || entry.what === "lost" || entry.what === "denied" || entry.what === "entries_dropped";
   return (
     <tr>
-      <td>
+      <td data-label="When">
         <Time at={entry.at} />
       </td>
-      <td class={grave ? "warn" : ""}>{entry.what.replaceAll("_", " ")}</td>
+      <td class={grave ? "warn" : ""} data-label="What">{entry.what.replaceAll("_", " ")}</td>
       <td class="wide">{entry.name === undefined ? null : <Name name={entry.name} link />}</td>
-      <td>{entry.principal === undefined ? null : <Name name={entry.principal} />}</td>
-      <td class="dim">{entry.client === undefined ? null : <Name name={entry.client} />}</td>
-      <td class="reason">{entry.reason === undefined ? null : <Name name={entry.reason} />}</td>
-      <td class="number mono dim">{entry.fence ?? ""}</td>
-      <td class="mono dim">{entry.request_id ?? ""}</td>
+      <td data-label="Principal">{entry.principal === undefined ? null : <Name name={entry.principal} />}</td>
+      <td class="dim" data-label="Client">{entry.client === undefined ? null : <Name name={entry.client} />}</td>
+      <td class="reason" data-label="Reason">{entry.reason === undefined ? null : <Name name={entry.reason} />}</td>
+      <td class="number mono dim" data-label="Fence">{entry.fence ?? ""}</td>
+      <td class="mono dim" data-label="Request">{entry.request_id ?? ""}</td>
     </tr>
   );
 }

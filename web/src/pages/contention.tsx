@@ -23,7 +23,7 @@ interface LineProps {
 function Line({ rank, one, most, waiting }: LineProps) {
   return (
     <tr>
-      <td class="number dim">{rank}</td>
+      <td class="number dim rank">{rank}</td>
       <td class="wide">
         <Name name={one.name} link />
       </td>
@@ -33,11 +33,11 @@ function Line({ rank, one, most, waiting }: LineProps) {
           <span class="number">{short(one.waited_ms)}</span>
         </span>
       </td>
-      <td class="number">{count(one.waited)}</td>
-      <td class="number">{one.waited === 0 ? "–" : short(one.waited_ms / one.waited)}</td>
-      <td class="number">{short(one.longest_ms)}</td>
-      <td class="number">{count(one.refused)}</td>
-      <td class="number">{waiting > 0 ? <strong class="queue">{count(waiting)}</strong> : <span class="dim">0</span>}</td>
+      <td class="number" data-label="Waits">{count(one.waited)}</td>
+      <td class="number" data-label="Mean">{one.waited === 0 ? "–" : short(one.waited_ms / one.waited)}</td>
+      <td class="number" data-label="Longest">{short(one.longest_ms)}</td>
+      <td class="number" data-label="Refused">{count(one.refused)}</td>
+      <td class="number" data-label="Waiting now">{waiting > 0 ? <strong class="queue">{count(waiting)}</strong> : <span class="dim">0</span>}</td>
     </tr>
   );
 }
@@ -79,7 +79,7 @@ export function ContentionPage() {
     <div class="page contention">
       <div class="head">
         <h1>Contention</h1>
-        <span class="dim">Ranked by the time spent waiting, since the server keeps count</span>
+        <span class="dim">Ranked by the time spent waiting, as far as this server has seen it</span>
       </div>
       <ProblemNote problem={problem} onRetry={reload} />
       {names.length > MOST ? <p class="dim">The first {MOST} of {count(names.length)}.</p> : null}

@@ -64,11 +64,11 @@ function kindText(row: Row): string {
 
 export const LOCK_COLUMNS: readonly Column<Row>[] = [
   { key: "name", title: "Name", track: "minmax(180px, 2.2fr)", sortable: true, render: (row) => <Name name={row.name} link untabbed /> },
-  { key: "kind", title: "Kind", track: "110px", render: (row) => <span class="dim">{kindText(row)}</span> },
-  { key: "holders", title: "Holders", track: "minmax(180px, 2.4fr)", render: (row) => <Holders row={row} /> },
+  { key: "kind", title: "Kind", track: "118px", render: (row) => <span class="dim">{kindText(row)}</span> },
+  { key: "holders", title: "Holders", track: "minmax(200px, 2.6fr)", render: (row) => <Holders row={row} /> },
   { key: "age", title: "Held for", track: "92px", numeric: true, sortable: true, render: (row, now) => <Since row={row} now={now} /> },
   { key: "fence", title: "Fence", track: "150px", numeric: true, render: (row) => <span class="mono dim">{row.holders[0]?.fence ?? "–"}</span> },
-  { key: "lease", title: "Lease left", track: "minmax(130px, 1fr)", render: (row, now) => <Lease row={row} now={now} /> },
+  { key: "lease", title: "Lease left", track: "minmax(150px, 1.1fr)", render: (row, now) => <Lease row={row} now={now} /> },
   { key: "queue", title: "Queue", track: "76px", numeric: true, sortable: true, render: (row) => <Queue row={row} /> },
   { key: "wait", title: "Longest wait", track: "116px", numeric: true, sortable: true, render: (row, now) => <LongestWait row={row} now={now} /> },
 ];

@@ -2,7 +2,8 @@
 import { useState } from "preact/hooks";
 import { problemOf, type ApiProblem } from "../api/problem";
 import { ProblemNote } from "../parts/problem_note";
-import { Brand, ThemeChoice } from "../shell/header";
+import { Brand } from "../shell/header";
+import { ThemeChoice } from "../shell/theme_choice";
 import type { Session } from "../state/session";
 import "../style/login.css";
 

@@ -25,7 +25,7 @@ export function Oldest({ rows }: { rows: readonly Row[] }) {
           return (
             <li key={row.name}>
               <Name name={row.name} link />
-              <span class="dim">{row.holders[0] === undefined ? null : <Who said={row.holders[0]} />}</span>
+              <span class="dim">{row.holders[0] === undefined ? null : <Who said={row.holders[0]} brief />}</span>
               <span class="number">
                 <Ago ms={now - (heldSince(row) ?? now)} />
               </span>
@@ -52,7 +52,7 @@ export function Contended({ rows }: { rows: readonly Row[] }) {
         {rows.map((row) => (
           <li key={row.name}>
             <Name name={row.name} link />
-            <span class="dim">{row.holders[0] === undefined ? "nobody holds it" : <Who said={row.holders[0]} />}</span>
+            <span class="dim">{row.holders[0] === undefined ? "nobody holds it" : <Who said={row.holders[0]} brief />}</span>
             <span class="number queue">{count(row.waiters.length)} waiting</span>
             <span class="number dim">
               longest <Ago ms={now - (waitingSince(row) ?? now)} />

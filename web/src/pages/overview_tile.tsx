@@ -15,20 +15,23 @@ interface Props {
   history: StatsHistory | null;
   series: (history: StatsHistory) => ChartSeries[];
   format: (value: number) => string;
+  whole?: boolean;
+  /** It does not come from the stream, and so is as new as ever when that is stale. */
+  fresh?: boolean;
 }
 
-export function Tile({ title, value, more, tone, history, series, format }: Props) {
+export function Tile({ title, value, more, tone, history, series, format, whole = false, fresh = false }: Props) {
   const at = useMemo(() => (history === null ? [] : secondsOf(history)), [history]);
   const lines = useMemo(() => (history === null ? [] : series(history)), [history]);
   const label = `${title}: ${lines.map((line) => `${line.label} ${spoken(line.values, format)}`).join("; ")}`;
   return (
-    <section class="card tile" aria-label={title}>
+    <section class={fresh ? "card tile" : "card tile numbers"} aria-label={title}>
       <h2>{title}</h2>
       <div class="figures">
         <span class={`figure ${tone ?? ""}`}>{value}</span>
         <span class="dim">{more}</span>
       </div>
-      {history === null ? <div class="chart-room" /> : <Chart at={at} series={lines} height={96} label={label} format={format} />}
+      {history === null ? <div class="chart-room" /> : <Chart at={at} series={lines} height={96} label={label} format={format} whole={whole} />}
     </section>
   );
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ApiProblem } from "../api/problem";
 import type { Health, Stats, StatsHistory } from "../api/types";
-import { storeText } from "../shell/store_state";
+import { storeText } from "../shell/store_text";
 import type { Summary } from "../state/view";
-import { short } from "../text/duration";
+import { fine } from "../text/duration";
 import { count, rate } from "../text/number";
 import { latest, total } from "../text/series";
 import { Tile } from "./overview_tile";
@@ -26,10 +26,10 @@ function WaitTile({ history }: { history: StatsHistory | null }) {
   return (
     <Tile
       title="Wait for a lock"
-      value={known(p50, short)}
-      more={`median; 99 % within ${known(p99, short)}`}
+      value={known(p50, fine)}
+      more={`median; 99 % within ${known(p99, fine)}`}
       history={history}
-      format={short}
+      format={fine}
       series={(columns) => [
         { label: "p50", values: columns.wait_p50_ms, color: "--hold" },
         { label: "p99", values: columns.wait_p99_ms, color: "--wait" },
@@ -49,6 +49,7 @@ function LostTile({ history }: { history: StatsHistory | null }) {
       more={`in this span; ${count(expired)} expired`}
       history={history}
       format={count}
+      whole
       series={(columns) => [
         { label: "lost", values: columns.lost, color: "--bad" },
         { label: "expired", values: columns.expired, color: "--warn" },
@@ -63,11 +64,12 @@ function StoreTile({ history, health, healthProblem }: Pick<Props, "history" | "
   return (
     <Tile
       title="Store"
+      fresh
       value={text.word}
       tone={text.tone}
       more={`${count(failures)} failed calls in this span`}
       history={history}
-      format={short}
+      format={fine}
       series={(columns) => [{ label: "p99", values: columns.store_p99_ms, color: "--claim" }]}
     />
   );
@@ -77,12 +79,13 @@ export function Tiles({ summary, whole, stats, history, health, healthProblem }:
   const acquired = history === null ? null : latest(history.acquired_per_s);
   const refused = history === null ? null : latest(history.refused_per_s);
   return (
-    <div class="tiles numbers">
+    <div class="tiles">
       <Tile
         title="Held locks"
         value={count(whole ? summary.held : (stats?.held_locks ?? summary.held))}
         history={history}
         format={count}
+        whole
         series={(columns) => [{ label: "held", values: columns.held, color: "--hold", fill: true }]}
       />
       <Tile
@@ -90,6 +93,7 @@ export function Tiles({ summary, whole, stats, history, health, healthProblem }:
         value={count(whole ? summary.waiters : (stats?.waiters_on_store ?? summary.waiters))}
         history={history}
         format={count}
+        whole
         series={(columns) => [{ label: "waiters", values: columns.waiters, color: "--wait", fill: true }]}
       />
       <Tile

@@ -24,8 +24,8 @@ function Line({ limit, onReset }: { limit: RateLimit; onReset: Props["onReset"] 
       <td class="wide">
         <Name name={limit.scope} />
       </td>
-      <td class="mono">{limit.rate}</td>
-      <td class="dim">{limit.algorithm.replaceAll("_", " ")}</td>
+      <td class="mono" data-label="Rate">{limit.rate}</td>
+      <td class="dim" data-label="Algorithm">{limit.algorithm.replaceAll("_", " ")}</td>
       <td class="bar-cell">
         <span class="with-bar">
           <ShareBar share={limit.count / Math.max(1, limit.limit)} tone={usageTone(limit)} />
@@ -34,15 +34,15 @@ function Line({ limit, onReset }: { limit: RateLimit; onReset: Props["onReset"] 
           </span>
         </span>
       </td>
-      <td class="number">{short(limit.reset_ms)}</td>
-      <td class="number">{count(limit.allowed)}</td>
-      <td class={limit.denied > 0 ? "number bad" : "number dim"}>{count(limit.denied)}</td>
-      <td>
+      <td class="number" data-label="Free again in">{short(limit.reset_ms)}</td>
+      <td class="number" data-label="Allowed">{count(limit.allowed)}</td>
+      <td class={limit.denied > 0 ? "number bad" : "number dim"} data-label="Denied">{count(limit.denied)}</td>
+      <td data-label="Last asked">
         <Time at={limit.last_at} />
       </td>
-      <td>{limit.last_denied_at === null ? <span class="dim">never</span> : <Time at={limit.last_denied_at} />}</td>
+      <td data-label="Last denied">{limit.last_denied_at === null ? <span class="dim">never</span> : <Time at={limit.last_denied_at} />}</td>
       {onReset === null ? null : (
-        <td>
+        <td class="action">
           <button type="button" class="small" aria-label={`Reset ${limit.scope}`} onClick={() => { onReset(limit); }}>
             Reset
           </button>

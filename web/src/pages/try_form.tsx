@@ -84,6 +84,8 @@ export function TryForm({ wanted, faults, refusal, onChange, onSubmit }: Props) 
           </select>
         )}
       </Field>
+      {text("ttl", "Lease (ttl)")}
+      {text("wait", "Wait at most")}
       {wanted.kind === "read_write" ? (
         <Field title="Mode" fault={undefined}>
           {() => (
@@ -96,8 +98,6 @@ export function TryForm({ wanted, faults, refusal, onChange, onSubmit }: Props) 
       ) : null}
       {wanted.kind === "semaphore" ? number("capacity", "Capacity") : null}
       {wanted.kind === "semaphore" ? number("permits", "Permits") : null}
-      {text("ttl", "Lease (ttl)")}
-      {text("wait", "Wait at most")}
       {text("note", "Note", true)}
       <div class="submit">
         <button type="submit" class="primary" disabled={refusal !== null}>

@@ -20,7 +20,12 @@ interface Props {
   /** What it shows, for those who cannot see it. */
   label: string;
   format: (value: number) => string;
+  /** Only whole numbers make sense. */
+  whole?: boolean;
 }
+
+/** 1, 2, 5, 10, 20, 50 and so on. */
+const WHOLE_STEPS = Array.from({ length: 21 }, (_, i) => ([1, 2, 5][i % 3] ?? 1) * 10 ** Math.floor(i / 3));
 
 function colour(name: string): string {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -36,8 +41,8 @@ function optionsFor(props: Props, width: number): uPlot.Options {
     legend: { show: false },
     scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] } },
     axes: [
-      { ...axis, size: 22, space: 64 },
-      { ...axis, size: 48, space: 28, values: (_, splits) => splits.map((value) => props.format(value)) },
+      { ...axis, size: 22, space: 64, values: (_, splits) => splits.map((at) => tickText(at, (splits[1] ?? Infinity) - (splits[0] ?? 0))) },
+      { ...axis, size: 46, space: 26, ...(props.whole === true ? { incrs: WHOLE_STEPS } : {}), values: (_, splits) => splits.map((value) => props.format(value)) },
     ],
     series: [
       {},
@@ -50,6 +55,15 @@ function optionsFor(props: Props, width: number): uPlot.Options {
       })),
     ],
   };
+}
+
+const two = (value: number) => String(value).padStart(2, "0");
+
+/** "14:02", with seconds where the ticks are closer than a minute. */
+export function tickText(at: number, step: number): string {
+  const date = new Date(at * 1000);
+  const minutes = `${two(date.getHours())}:${two(date.getMinutes())}`;
+  return step < 60 ? `${minutes}:${two(date.getSeconds())}` : minutes;
 }
 
 function dataOf(props: Props): uPlot.AlignedData {

@@ -28,6 +28,11 @@ export interface RowProps<T> {
   onPick: (index: number) => void;
 }
 
+/** A link goes where it leads, into another tab if one wants it so. */
+function isLink(target: EventTarget | null): boolean {
+  return target instanceof Element && target.closest("a, button") !== null;
+}
+
 /** One row; rendered again only if something of it changed, so that scrolling makes new rows only. */
 export class VirtualRow<T> extends Component<RowProps<T>> {
   override shouldComponentUpdate(next: RowProps<T>): boolean {
@@ -44,7 +49,7 @@ export class VirtualRow<T> extends Component<RowProps<T>> {
         aria-rowindex={ariaIndex}
         class={active ? "vt-row active" : "vt-row"}
         style={columns === null ? place : { ...place, gridTemplateColumns: tracks }}
-        onClick={() => { onPick(index); }}
+        onClick={(event) => { if (!isLink(event.target)) onPick(index); }}
       >
         {columns === null ? (
           <div role="gridcell" class="vt-card">

@@ -1,38 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import { useState } from "preact/hooks";
 import type { ApiProblem } from "../api/problem";
 import type { Health } from "../api/types";
 import icon from "../icon.svg";
 import { roleOf, type SessionState } from "../state/session";
-import { keepTheme, readTheme, themeOf } from "../state/theme";
 import { LiveState } from "./live_state";
 import { StoreState } from "./store_state";
+import { ThemeChoice } from "./theme_choice";
 
 interface Props {
   session: SessionState;
   health: Health | null;
   problem: ApiProblem | null;
   onLogout: () => void;
-}
-
-export function ThemeChoice() {
-  const [theme, setTheme] = useState(readTheme);
-  return (
-    <select
-      class="theme"
-      aria-label="Theme"
-      value={theme}
-      onChange={(event) => {
-        const chosen = themeOf(event.currentTarget.value);
-        keepTheme(chosen);
-        setTheme(chosen);
-      }}
-    >
-      <option value="auto">Auto</option>
-      <option value="light">Light</option>
-      <option value="dark">Dark</option>
-    </select>
-  );
 }
 
 export function Brand() {

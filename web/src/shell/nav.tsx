@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { useEffect, useRef } from "preact/hooks";
 import { hrefOf, type Route } from "../router";
 import { PAGES } from "./pages";
 
@@ -14,14 +15,18 @@ function current(route: Route): string {
 }
 
 export function Nav({ route, deadlocks, onHelp }: Props) {
+  const nav = useRef<HTMLElement>(null);
+  const page = current(route);
+  // At phone width the bar scrolls, and the page one is on may be out of sight.
+  useEffect(() => { nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }); }, [page]);
   return (
-    <nav class="nav" aria-label="Pages">
+    <nav ref={nav} class="nav" aria-label="Pages">
       <ul>
-        {PAGES.map(({ page, title }) => (
-          <li key={page}>
-            <a href={hrefOf({ page })} aria-current={current(route) === page ? "page" : undefined}>
-              {title}
-              {page === "deadlocks" && deadlocks > 0 ? <span class="count">{deadlocks}</span> : null}
+        {PAGES.map((entry) => (
+          <li key={entry.page}>
+            <a href={hrefOf({ page: entry.page })} aria-current={entry.page === page ? "page" : undefined}>
+              {entry.title}
+              {entry.page === "deadlocks" && deadlocks > 0 ? <span class="count">{deadlocks}</span> : null}
             </a>
           </li>
         ))}

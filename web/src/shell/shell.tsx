@@ -21,7 +21,7 @@ import { Header } from "./header";
 import { Help } from "./help";
 import { Nav } from "./nav";
 import { PAGES } from "./pages";
-import { useKeys } from "./use_keys";
+import { searchField, useKeys } from "./use_keys";
 import "../style/shell.css";
 
 interface Shown {
@@ -58,15 +58,28 @@ function titleOf(route: Route): string {
   return `${title ?? ""} – Holdfast`;
 }
 
-/** Whoever uses a screen reader hears of the new page; not of the first one, which has just been opened. */
-function usePageChange(route: Route, main: RefObject<HTMLElement>): void {
+/**
+ * Whoever uses a screen reader hears of the new page; not of the first one, which has just been
+ * opened. Answers with what `/` does: a page without a search leaves it to the locks.
+ */
+function usePageChange(route: Route, main: RefObject<HTMLElement>): () => void {
+  const { navigate } = useApp();
   const first = useRef(true);
+  const searchNext = useRef(false);
   const href = hrefOf(route);
   useEffect(() => {
     document.title = titleOf(route);
-    if (!first.current) main.current?.focus();
+    const field = searchNext.current ? searchField() : null;
+    if (!first.current) (field ?? main.current)?.focus();
     first.current = false;
+    searchNext.current = false;
   }, [href]);
+  return useCallback(() => {
+    const field = searchField();
+    searchNext.current = field === null;
+    if (field === null) navigate({ page: "locks" });
+    else field.focus();
+  }, [navigate]);
 }
 
 interface Props {
@@ -85,8 +98,8 @@ export function Shell({ route, tries, main, onLogout }: Props) {
   const found = deadlocks.data?.deadlocks ?? [];
   const go = useCallback((page: Page) => { navigate({ page }); }, [navigate]);
   const openHelp = useCallback(() => { setHelp(true); }, []);
-  useKeys({ go, help: openHelp });
-  usePageChange(route, main);
+  const search = usePageChange(route, main);
+  useKeys({ go, search, help: openHelp });
   return (
     <div class={state === "live" ? "shell" : `shell ${state}`}>
       <a

@@ -5,27 +5,17 @@ import { decideKey, isTyping, type KeyState } from "./keys";
 
 interface Hooks {
   go: (page: Page) => void;
+  search: () => void;
   help: () => void;
 }
 
-/** The field that `/` leads to; a page that has none leaves it to the locks. */
-function searchField(): HTMLElement | null {
+/** The field that `/` leads to. */
+export function searchField(): HTMLElement | null {
   return document.querySelector<HTMLElement>("[data-search]");
 }
 
-function focusSearch(go: (page: Page) => void): void {
-  const field = searchField();
-  if (field !== null) {
-    field.focus();
-    return;
-  }
-  go("locks");
-  // The page is rendered after the next frame at the latest.
-  requestAnimationFrame(() => requestAnimationFrame(() => searchField()?.focus()));
-}
-
 /** The keys that work everywhere but in fields and dialogs. */
-export function useKeys({ go, help }: Hooks): void {
+export function useKeys({ go, search, help }: Hooks): void {
   const state = useRef<KeyState>({ since: null });
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -37,9 +27,9 @@ export function useKeys({ go, help }: Hooks): void {
       event.preventDefault();
       if (deed.do === "go") go(deed.page);
       else if (deed.do === "help") help();
-      else focusSearch(go);
+      else search();
     };
     document.addEventListener("keydown", onKey);
     return () => { document.removeEventListener("keydown", onKey); };
-  }, [go, help]);
+  }, [go, search, help]);
 }

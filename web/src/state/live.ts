@@ -61,6 +61,10 @@ export class Live {
     };
   }
 
+  get running(): boolean {
+    return this.#stream !== null;
+  }
+
   /** Told when the board or the status may have changed, at most a few times a second. */
   subscribe(listener: () => void): () => void {
     this.#listeners.add(listener);

@@ -46,30 +46,47 @@ export interface Outcome {
 }
 
 function heldOf(holder: Holder, before: Held | undefined, now: number): Held {
-  const { held_ms, expires_in_ms, value, ...rest } = holder;
   return {
-    ...rest,
-    value: value ?? null,
-    since: now - held_ms,
-    expires_at: now + expires_in_ms,
-    span: Math.max(before?.span ?? 0, expires_in_ms),
+    host: holder.host,
+    pid: holder.pid,
+    program: holder.program,
+    source: holder.source,
+    note: holder.note,
+    fence: holder.fence,
+    permits: holder.permits,
+    mode: holder.mode,
+    party: holder.party,
+    claimed: holder.claimed,
+    value: holder.value ?? null,
+    acquired_at: holder.acquired_at,
+    since: now - holder.held_ms,
+    expires_at: now + holder.expires_in_ms,
+    span: Math.max(before?.span ?? 0, holder.expires_in_ms),
   };
 }
 
 function waitingOf(waiter: Waiter, now: number): Waiting {
-  const { waiting_ms, ...rest } = waiter;
-  return { ...rest, since: now - waiting_ms };
+  return {
+    host: waiter.host,
+    pid: waiter.pid,
+    program: waiter.program,
+    source: waiter.source,
+    note: waiter.note,
+    permits: waiter.permits,
+    mode: waiter.mode,
+    party: waiter.party,
+    since: now - waiter.waiting_ms,
+  };
 }
 
 /** The row of a listed lock; spans are carried over from the row before it. */
 export function rowOf(lock: Lock, before: Row | undefined, now: number): Row {
-  const old = new Map((before?.holders ?? []).map((held) => [held.fence, held]));
   return {
     name: lock.name,
     kind: lock.kind,
     capacity: lock.capacity,
     order: lock.order,
-    holders: lock.holders.map((holder) => heldOf(holder, old.get(holder.fence), now)),
+    holders: lock.holders.map((holder) => heldOf(holder, before?.holders.find((held) => held.fence === holder.fence), now)),
     waiters: lock.waiters.map((waiter) => waitingOf(waiter, now)),
     members: lock.members ?? null,
   };

@@ -8,6 +8,11 @@ export function themeOf(text: string | null): Theme {
   return text === "light" || text === "dark" ? text : "auto";
 }
 
+export function nextTheme(theme: Theme): Theme {
+  if (theme === "auto") return "light";
+  return theme === "light" ? "dark" : "auto";
+}
+
 /** A browser may refuse its storage altogether. */
 export function storageOf(open: () => Storage): Storage | null {
   try {

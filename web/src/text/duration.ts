@@ -22,6 +22,11 @@ export function short(ms: number): string {
   return two(Math.floor(time / DAY), "d", Math.floor((time % DAY) / HOUR), "h");
 }
 
+/** The same, with a digit behind the point below 10 ms, where it matters for a store. */
+export function fine(ms: number): string {
+  return ms > 0 && ms < 10 ? `${ms.toFixed(1)}ms` : short(ms);
+}
+
 /** The same in whole seconds, for what ticks once a second. */
 export function ticking(ms: number): string {
   return ms < 10 * SECOND ? `${Math.floor(Math.max(0, ms) / SECOND)}s` : short(ms);

@@ -37,3 +37,20 @@ function within(bounds: readonly number[], index: number, share: number): Estima
 export function mean(histogram: Histogram): number | null {
   return histogram.count > 0 ? histogram.sum_ms / histogram.count : null;
 }
+
+/** The buckets from the first to the last that counts something, and one more on each side. */
+export function shownBuckets(histogram: Histogram): { from: number; to: number } {
+  const first = histogram.counts.findIndex((count) => count > 0);
+  if (first < 0) return { from: 0, to: 0 };
+  const last = histogram.counts.findLastIndex((count) => count > 0);
+  return { from: Math.max(0, first - 1), to: Math.min(histogram.counts.length, last + 2) };
+}
+
+/** Where a value lies on an axis on which all buckets are equally wide: 2.5 is the middle of the third. */
+export function placeOf(bounds: readonly number[], ms: number): number {
+  const index = bounds.findIndex((bound) => ms <= bound);
+  if (index < 0) return bounds.length;
+  const lower = index === 0 ? 0 : (bounds[index - 1] ?? 0);
+  const upper = bounds[index] ?? lower;
+  return index + (upper > lower ? Math.max(0, ms - lower) / (upper - lower) : 0);
+}

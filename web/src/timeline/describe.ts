@@ -90,5 +90,5 @@ export function summary(lanes: readonly Lane[], more: number, handOvers: number)
   const holding = lanes.filter((lane) => lane.holds).length;
   const waiting = lanes.filter((lane) => lane.position !== null).length;
   const owners = lanes.length + more;
-  return `${owners} ${owners === 1 ? "owner" : "owners"}, ${holding} holding, ${waiting} waiting, ${handOvers} hand-overs in view of what is kept`;
+  return `${owners} ${owners === 1 ? "owner" : "owners"}, ${holding} holding, ${waiting} waiting, ${handOvers} hand-overs`;
 }

@@ -13,6 +13,8 @@ export interface Course {
   /** How often a re-entrant lock was entered. */
   depth: number;
   exclusive: boolean;
+  /** Nobody told how it began: that is before what is kept. */
+  isCutOff: boolean;
   /** When the lease ends unless it is renewed, as far as it was told. */
   lease_until: number | null;
 }
@@ -44,7 +46,7 @@ function newSpan(id: string, what: Span["what"], begin: number | null, end: numb
 }
 
 export function course(owner: string, id: string, what: Span["what"], begin: number | null, end: number): Course {
-  return { owner, span: newSpan(id, what, begin, end), depth: 1, exclusive: false, lease_until: null };
+  return { owner, span: newSpan(id, what, begin, end), depth: 1, exclusive: false, isCutOff: false, lease_until: null };
 }
 
 export class Fold {
@@ -209,6 +211,7 @@ export class Fold {
   #untoldHold(event: Told, owner: string, begin: number | null, at: number): Course {
     const id = event.fence === undefined ? `h${event.id}` : `h${event.fence}`;
     const hold = course(owner, id, "held", begin, at);
+    hold.isCutOff = true;
     hold.exclusive = isExclusive(event);
     hold.span.mode = event.mode ?? null;
     this.#open(hold, event.fence ?? null);

@@ -101,10 +101,21 @@ const isThinOrMany = (piece: Piece): boolean => piece.count > 1 || piece.width <
 
 const GLYPH_WIDTH: Record<MarkType, number> = { renewed: 3, lost: 7, forced: 7, expired: 7, deadlock: 7, left: 6 };
 
-/** Marks of one type that would cover each other are drawn once. */
-export function shownMarks(marks: readonly Mark[], view: View, width: number): { x: number; mark: Mark; count: number }[] {
-  const shown: { x: number; mark: Mark; count: number }[] = [];
-  const last = new Map<string, { x: number; count: number }>();
+export interface ShownMark {
+  x: number;
+  mark: Mark;
+  /** How many of the same type are drawn as one. */
+  count: number;
+}
+
+/** Two glyphs of different types are at least this far apart, so that one can tell that there are two. */
+const APART = 10;
+
+/** Marks of one type that would cover each other are drawn once; one of another type moves aside. */
+export function shownMarks(marks: readonly Mark[], view: View, width: number): ShownMark[] {
+  const shown: ShownMark[] = [];
+  const last = new Map<string, ShownMark>();
+  const lastGlyph = new Map<number, number>();
   for (const mark of marks) {
     const x = toX(view, width, mark.at);
     if (x < -MARGIN || x > width + MARGIN) continue;
@@ -113,7 +124,8 @@ export function shownMarks(marks: readonly Mark[], view: View, width: number): {
       before.count += 1;
       continue;
     }
-    const entry = { x, mark, count: 1 };
+    const entry = { x: mark.type === "renewed" ? x : Math.max(x, (lastGlyph.get(mark.row) ?? -Infinity) + APART), mark, count: 1 };
+    if (mark.type !== "renewed") lastGlyph.set(mark.row, entry.x);
     shown.push(entry);
     last.set(`${mark.type}${mark.row}`, entry);
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Name } from "../parts/name";
-import { counted } from "../text/number";
 import type { Places } from "./geometry";
 import { ownerLabel, ownerMore } from "./owners";
 import type { Lane, Picture } from "./span";
@@ -23,12 +22,7 @@ export function Labels({ picture, places }: { picture: Picture; places: Places }
               <Name name={ownerLabel(lane.owner)} />
               <Badge lane={lane} />
             </div>
-            {more === "" && lane.owners < 2 ? null : (
-              <div class="lane-more dim">
-                {more === "" ? null : <Name name={more} />}
-                {lane.owners > 1 ? <span title={`This process took the lock as ${lane.owners} owners, one after the other or at once.`}>{counted(lane.owners, "owner")}</span> : null}
-              </div>
-            )}
+            {more === "" ? null : <div class="lane-more dim"><Name name={more} /></div>}
           </div>
         );
       })}

@@ -16,6 +16,8 @@ export class LiveState {
     private readonly owners: Owners,
     private readonly seenAt: number,
     private readonly now: number,
+    /** When the last event was: whatever ended untold did so before long. */
+    private readonly lastTold: number,
   ) {}
 
   merge(lock: LiveLock): void {
@@ -37,6 +39,7 @@ export class LiveState {
     const begin = Number.isFinite(acquiredAt) ? acquiredAt : this.seenAt - holder.held_ms;
     const known = this.fold.holdOf(holder.fence);
     const hold = known ?? this.#newHold(key, holder, begin);
+    if (known === undefined && !this.#makeWay(hold)) return;
     const { span } = hold;
     const reopens = span.outcome !== "open" && span.outcome !== "forced" && this.seenAt - span.end > SLACK_MS;
     if (reopens) span.outcome = "open";
@@ -50,10 +53,27 @@ export class LiveState {
   }
 
   #newHold(key: string, holder: Holder, begin: number): Course {
-    const hold = course(key, `h${holder.fence}`, "held", begin, this.now);
+    const hold = course(key, `h${holder.fence}`, "held", begin, Math.max(begin, this.now));
     hold.span.fence = holder.fence;
+    hold.exclusive = holder.mode === "exclusive";
     this.fold.holds.push(hold);
     return hold;
+  }
+
+  /**
+   * Fences only grow: of two exclusive holds the one with the smaller fence ended before the other
+   * began. False where that is the new one, so that it has ended already.
+   */
+  #makeWay(hold: Course): boolean {
+    const fence = hold.span.fence ?? 0;
+    for (const { span, exclusive } of this.fold.holds) {
+      if (span === hold.span || span.fence === null || (!exclusive && !hold.exclusive)) continue;
+      const [older, newer] = span.fence < fence ? [span, hold.span] : [hold.span, span];
+      if (older.outcome !== "open") continue;
+      older.outcome = "unseen";
+      older.end = Math.max(older.begin, newer.begin);
+    }
+    return hold.span.outcome === "open";
   }
 
   #endUnseenHold(hold: Course, held: ReadonlyMap<number, Holder>): void {
@@ -91,7 +111,7 @@ export class LiveState {
         told.set(owner, before + 1);
       } else {
         span.outcome = "unseen";
-        span.end = Math.max(span.begin, this.seenAt);
+        span.end = Math.max(span.begin, Math.min(this.seenAt, this.lastTold));
       }
     }
     return told;

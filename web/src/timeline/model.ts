@@ -5,7 +5,7 @@ import type { EventType, LockEvent } from "../api/types";
 import { Fold, type Course, type OwnedMark, type Told } from "./fold";
 import { handOvers } from "./hand_overs";
 import { LiveState } from "./live_state";
-import { Owners } from "./owners";
+import { isFaceless, Owners } from "./owners";
 import type { Grouping, Lane, LiveLock, Mark, Options, Picture, Span } from "./span";
 
 export const MAX_LANES = 60;
@@ -126,10 +126,21 @@ function extent(spans: readonly Span[], events: readonly Told[], now: number): [
   return [Math.min(begin, end), end];
 }
 
+/**
+ * What is kept often begins with the end of a hold of which nothing else is. Such a rest is worth no
+ * lane of its own, unless there is nothing else.
+ */
+function withoutRests(courses: readonly Course[]): readonly Course[] {
+  const kept = courses.filter(({ owner, span, isCutOff }) => !(isCutOff && span.outcome !== "open" && isFaceless(owner)));
+  return kept.length === 0 ? courses : kept;
+}
+
 function assemble(fold: Fold, owners: Owners, by: Grouping): Lanes {
   const lanes = new Lanes(owners, by);
-  for (const course of [...fold.holds, ...fold.waits]) lanes.addSpan(course);
-  for (const { owner, mark } of fold.marks) if (owner !== null) lanes.addMark(owner, mark);
+  const courses = withoutRests([...fold.holds, ...fold.waits]);
+  const drawn = new Set(courses.map(({ owner }) => owner));
+  for (const course of courses) lanes.addSpan(course);
+  for (const { owner, mark } of fold.marks) if (owner !== null && (drawn.has(owner) || !isFaceless(owner))) lanes.addMark(owner, mark);
   return lanes;
 }
 
@@ -141,7 +152,7 @@ export function lanes(events: readonly LockEvent[], lock: LiveLock | null, now: 
   const reentrant = (told.findLast((event) => event.kind !== undefined)?.kind ?? lock?.kind) === "reentrant";
   const fold = new Fold(reentrant);
   for (const event of told) fold.add(event, owners.key(event));
-  if (lock !== null) new LiveState(fold, owners, options.seen_at ?? now, now).merge(lock);
+  if (lock !== null) new LiveState(fold, owners, options.seen_at ?? now, now, told.at(-1)?.time ?? now).merge(lock);
   const spans = [...fold.holds, ...fold.waits].map(({ span }) => span);
   const [begin, end] = extent(spans, told, now);
   for (const span of spans) {

@@ -107,6 +107,11 @@ export class Owners {
   }
 }
 
+/** Whether no more is known of an owner than on whose behalf it asked, or what it held. */
+export function isFaceless(key: string): boolean {
+  return key === UNKNOWN || rank(key) > 1;
+}
+
 /** A short line that tells an owner from others. */
 export function ownerLabel(owner: Owner): string {
   if (owner.host !== null) return owner.pid === null ? owner.host : `${owner.host}:${owner.pid}`;

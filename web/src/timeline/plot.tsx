@@ -5,19 +5,32 @@ import { Glyph, Patterns } from "./glyphs";
 import { idOf, type Target } from "./hit";
 import { LaneShapes, type Scene } from "./lane_shapes";
 import { markSentence } from "./describe";
-import { toTime, toX } from "./scale";
+import { toX } from "./scale";
 import type { HandOver, Picture } from "./span";
 import type { Tick } from "./ticks";
 
-/** More than this is a thicket. */
-const MOST_ARROWS = 160;
+/** More than this is a thicket, in which nobody finds a way. */
+const MOST_ARROWS = 200;
 const LEAST_ARROW_DISTANCE = 5;
+
+/** Of arrows that would cover each other, the first. */
+function apart(handOvers: readonly HandOver[], x: (time: number) => number, width: number): HandOver[] {
+  let last = -Infinity;
+  return handOvers
+    .filter((each) => x(each.begin) > -MARGIN && x(each.end) < width + MARGIN)
+    .sort((a, b) => a.begin - b.begin)
+    .filter((each) => {
+      const at = x(each.begin);
+      if (at - last < LEAST_ARROW_DISTANCE) return false;
+      last = at;
+      return true;
+    });
+}
 
 function Arrows({ scene, picture }: { scene: Scene; picture: Picture }) {
   const x = (time: number): number => toX(scene.view, scene.width, time);
-  const inView = picture.hand_overs.filter((each) => x(each.begin) > -MARGIN && x(each.end) < scene.width + MARGIN);
-  const isThicket = inView.length > MOST_ARROWS || (scene.width / Math.max(1, inView.length) < LEAST_ARROW_DISTANCE);
-  if (isThicket) return null;
+  const inView = apart(picture.hand_overs, x, scene.width);
+  if (inView.length > MOST_ARROWS) return null;
   const path = (each: HandOver): string => {
     const from = rowY(scene.places, each.from, each.from_row, picture.lanes[each.from]?.rows ?? 1);
     const to = rowY(scene.places, each.to, each.to_row, picture.lanes[each.to]?.rows ?? 1);
@@ -67,22 +80,23 @@ export interface PlotProps {
   ticks: readonly Tick[];
   hovered: Target | null;
   selected: Target | null;
-  moving: Ref<SVGGElement>;
+  /** What is shifted while the picture follows the present; the rest of it stands still. */
+  moving: Ref<SVGSVGElement>;
   label: string;
 }
 
+/** Nothing is drawn beyond the present, although an open hold has no end yet. */
 export function Plot({ scene, picture, order, ticks, hovered, selected, moving, label }: PlotProps) {
   const { id, width, places, view, now } = scene;
   const height = Math.max(places.total, 1);
   const x = (time: number): number => toX(view, width, time);
-  const present = Math.min(Math.max(x(now), -2), width + 2);
+  const present = Math.min(Math.max(x(now), 0), width);
   return (
-    <svg class="timeline-plot" width={width} height={height} role="group" aria-label={label}>
-      <Patterns id={id} />
-      <clipPath id={`${id}past`}><rect x="0" y="0" width={Math.max(0, present)} height={height} /></clipPath>
-      <Ground scene={scene} picture={picture} order={order} />
-      <g clip-path={`url(#${id}past)`}>
-        <g ref={moving}>
+    <>
+      <svg class="timeline-ground" width={width} height={height} aria-hidden="true"><Ground scene={scene} picture={picture} order={order} /></svg>
+      <div class="timeline-past" style={{ width: `${present}px`, height: `${height}px` }}>
+        <svg ref={moving} class="timeline-plot" width={width + MARGIN} height={height} role="group" aria-label={label}>
+          <Patterns id={id} />
           <g aria-hidden="true">
             {ticks.map((tick) => <path key={tick.at} class={tick.major ? "grid major" : "grid"} d={`M ${x(tick.at).toFixed(1)} 0 V ${height}`} />)}
           </g>
@@ -91,10 +105,10 @@ export function Plot({ scene, picture, order, ticks, hovered, selected, moving, 
           {picture.marks.map((mark) => <path key={mark.id} class={`lock-mark ${mark.type}`} d={`M ${x(mark.at).toFixed(1)} 0 V ${height}`} />)}
           {selected === null ? null : <Highlight scene={scene} picture={picture} target={selected} kind="selected" />}
           {hovered === null || (selected !== null && idOf(hovered) === idOf(selected)) ? null : <Highlight scene={scene} picture={picture} target={hovered} kind="hovered" />}
-        </g>
-      </g>
-      {present >= 0 && present <= width ? <path class="now-line" aria-hidden="true" d={`M ${present.toFixed(1)} 0 V ${height}`} /> : null}
-    </svg>
+        </svg>
+      </div>
+      {x(now) >= 0 && x(now) <= width ? <div class="now-line" aria-hidden="true" style={{ left: `${present}px` }} /> : null}
+    </>
   );
 }
 
@@ -103,9 +117,10 @@ export const AXIS_HEIGHT = 28;
 export function Axis({ scene, picture, ticks, moving }: Pick<PlotProps, "scene" | "picture" | "ticks" | "moving">) {
   const x = (time: number): number => toX(scene.view, scene.width, time);
   const present = x(scene.now);
+  const clock = (time: number): string => new Date(time).toLocaleTimeString();
   return (
-    <svg class="timeline-scale" width={scene.width} height={AXIS_HEIGHT} role="group" aria-label={`From ${new Date(scene.view.begin).toLocaleTimeString()} to ${new Date(toTime(scene.view, scene.width, scene.width)).toLocaleTimeString()}`}>
-      <g ref={moving}>
+    <>
+      <svg ref={moving} class="timeline-scale" width={scene.width + MARGIN} height={AXIS_HEIGHT} role="group" aria-label={`From ${clock(scene.view.begin)} to ${clock(scene.view.end)}`}>
         {ticks.map((tick) => (
           <g key={tick.at} class={tick.major ? "tick major" : "tick"} transform={`translate(${x(tick.at).toFixed(1)} 0)`}>
             <path d={`M 0 ${AXIS_HEIGHT - 6} V ${AXIS_HEIGHT}`} />
@@ -118,8 +133,8 @@ export function Axis({ scene, picture, ticks, moving }: Pick<PlotProps, "scene" 
             <Glyph type={mark.type} />
           </g>
         ))}
-      </g>
-      {present >= 0 && present <= scene.width ? <path class="now-tip" aria-hidden="true" d={`M ${(present - 5).toFixed(1)} ${AXIS_HEIGHT - 8} h 10 l -5 8 z`} /> : null}
-    </svg>
+      </svg>
+      {present >= 0 && present <= scene.width ? <div class="now-tip" aria-hidden="true" style={{ left: `${present}px` }} /> : null}
+    </>
   );
 }

@@ -69,8 +69,18 @@ const LIVELY_MS = 60_000;
 const SPANS_MS = [5_000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_000] as const;
 
 /** How much time to show until somebody decides: all there is, in steps, so that it seldom jumps. */
-export function spanFor(length: number): number {
-  return SPANS_MS.find((span) => length <= span) ?? 600_000;
+export function spanFor(length: number, most = Infinity): number {
+  return Math.min(SPANS_MS.find((span) => length <= span) ?? 600_000, Math.max(most, SPANS_MS[0]));
+}
+
+/** Closer together than this, hand-overs cannot be told apart. */
+const HAND_OVER_WIDTH = 14;
+
+/** The longest time in which as many hand-overs as there are now can be told apart. */
+export function readableSpan(handOvers: number, length: number, width: number): number {
+  if (handOvers < 2 || width <= 0 || length <= 0) return Infinity;
+  const span = (width / HAND_OVER_WIDTH / handOvers) * length;
+  return SPANS_MS.findLast((step) => step <= span) ?? SPANS_MS[0];
 }
 
 export interface FirstView {

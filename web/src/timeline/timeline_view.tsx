@@ -2,6 +2,7 @@
 import { useId, useMemo, useRef, useState } from "preact/hooks";
 import type { LockEvent } from "../api/types";
 import { Empty } from "../parts/empty";
+import { counted } from "../text/number";
 import { summary } from "./describe";
 import { Details } from "./details";
 import { EventsTable } from "./events_table";
@@ -53,13 +54,14 @@ function useFreeze(latest: Seen): { seen: Seen; paused: boolean; fresh: number; 
 }
 
 const HINT = "Point at something, or press Enter and the arrow keys, to read about it here.";
+const SHORT_HINT = "Touch something to read about it here.";
 
 export function TimelineView({ events, lock, seenAt, skew, truncated }: TimelineProps) {
   const id = useId();
   const frame = useRef<HTMLDivElement>(null);
   const plot = useRef<HTMLDivElement>(null);
   const axis = useRef<HTMLDivElement>(null);
-  const moving = [useRef<SVGGElement>(null), useRef<SVGGElement>(null)] as const;
+  const moving = [useRef<SVGSVGElement>(null), useRef<SVGSVGElement>(null)] as const;
   const [by, setBy] = useState<Grouping>("process");
   const [hoveredId, setHovered] = useState<string | null>(null);
   const [selectedId, setSelected] = useState<string | null>(null);
@@ -72,9 +74,7 @@ export function TimelineView({ events, lock, seenAt, skew, truncated }: Timeline
     [seen.events, seen.lock, seen.seenAt, by],
   );
   const control = useControl({
-    picture, width, paused, frame,
-    clock: () => Date.now() + skew - LAG_MS,
-    shift: (pixels) => { for (const group of moving) group.current?.setAttribute("transform", `translate(${-pixels} 0)`); },
+    picture, width, paused, frame, moving, clock: () => Date.now() + skew - LAG_MS,
   });
   const order = useOrder(picture, by);
   const places = useMemo(() => placeLanes(picture.lanes, order, isNarrow), [picture, order, isNarrow]);
@@ -89,7 +89,7 @@ export function TimelineView({ events, lock, seenAt, skew, truncated }: Timeline
 
   const under = (event: MouseEvent) => {
     const box = plot.current?.getBoundingClientRect();
-    return box === undefined ? null : targetAt(picture, places, view, width, event.clientX - box.left, event.clientY - box.top);
+    return box === undefined ? null : targetAt(picture, places, control.viewNow(), width, event.clientX - box.left, event.clientY - box.top);
   };
   const isEmpty = picture.lanes.length === 0 && picture.marks.length === 0;
   const text = summary(picture.lanes, picture.more, picture.hand_overs.length);
@@ -98,7 +98,7 @@ export function TimelineView({ events, lock, seenAt, skew, truncated }: Timeline
       <Toolbar control={control} paused={paused} fresh={fresh} toggle={toggle} by={by} setBy={setBy} />
       <div ref={frame} class="timeline-frame" tabIndex={0} role="group" aria-label={`Timeline: ${text}`} aria-describedby={`${id}keys`} onKeyDown={onKeyDown}>
         <div class="timeline-top">
-          <div class="timeline-corner dim">{picture.lanes.length + picture.more} {by === "owner" ? "owners" : "lanes"}</div>
+          <div class="timeline-corner dim">{counted(picture.lanes.length + picture.more, by === "owner" ? "owner" : "lane")}</div>
           <div ref={axis} class="timeline-axis" title="Turn the wheel here to zoom"><Axis scene={scene} picture={picture} ticks={marks} moving={moving[0]} /></div>
         </div>
         <div class="timeline-body">
@@ -117,7 +117,7 @@ export function TimelineView({ events, lock, seenAt, skew, truncated }: Timeline
         {isEmpty ? <Empty title="Nothing has happened here yet">What is done to this lock appears here at once.</Empty> : null}
       </div>
       <p id={`${id}keys`} class="hidden-visually">Plus and minus zoom, arrow keys move, space pauses, 0 shows everything, Enter leads to the holds and waits, Escape back.</p>
-      <Details target={hovered ?? selected} now={paused ? now : Date.now() + skew} hint={HINT} />
+      <Details target={hovered ?? selected} now={paused ? now : Date.now() + skew} hint={isNarrow ? SHORT_HINT : HINT} />
       <Legend id={id} />
       <EventsTable events={seen.events} truncated={truncated} />
     </section>

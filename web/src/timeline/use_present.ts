@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The present moves on. While the picture follows it, the drawing is shifted from frame to frame
-// and made anew only now and then; while nobody can see it, nothing happens at all.
+// The present moves on. While the picture follows it, what was drawn slides to the left, which costs
+// the browser next to nothing, and is drawn anew only now and then; while nobody can see it, nothing
+// happens at all.
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { MARGIN } from "./geometry";
@@ -12,14 +13,21 @@ interface Pace {
   follows: boolean;
   paused: boolean;
   clock: () => number;
-  shift: (pixels: number) => void;
+  /** What slides. */
+  moving: readonly RefObject<SVGSVGElement>[];
 }
 
 /** Slower than this, steps cannot be told from a smooth motion. */
-const SMOOTH_FROM = 0.008;
+const SMOOTH_FROM = 0.03;
 const LEAST_STEP_MS = 100;
 const MOST_STEP_MS = 1000;
 
+/** How long what was drawn can slide until it has to be drawn anew. */
+export function slideFor(speed: number): number {
+  return Math.min(Math.max(MARGIN / 2 / speed, LEAST_STEP_MS), MOST_STEP_MS);
+}
+
+/** How long it takes until a step can be seen. */
 export function stepFor(speed: number): number {
   return Math.min(Math.max(speed > 0 ? 0.5 / speed : MOST_STEP_MS, LEAST_STEP_MS), MOST_STEP_MS);
 }
@@ -45,39 +53,32 @@ function useSeen(frame: RefObject<HTMLElement>): boolean {
   return isSeen;
 }
 
-/**
- * Tells the present again and again, for which the picture is then drawn anew. In between, `shift`
- * moves what was drawn for `now` to the left by so many pixels.
- */
+function slide(element: SVGSVGElement, speed: number, since: number): Animation {
+  const animation = element.animate([{ transform: "none" }, { transform: `translateX(${-MARGIN}px)` }], { duration: MARGIN / speed, fill: "forwards" });
+  animation.currentTime = Math.max(0, since);
+  return animation;
+}
+
+/** Tells the present again and again, for which the picture is then drawn anew; it slides in between. */
 export function usePresent(now: number, setNow: (now: number) => void, frame: RefObject<HTMLElement>, pace: Pace): void {
-  const drawn = useRef(now);
   const latest = useRef(pace);
   latest.current = pace;
   const isSeen = useSeen(frame);
   const { speed, follows, paused } = pace;
+  const isSmooth = follows && !paused && isSeen && speed >= SMOOTH_FROM && !matchMedia("(prefers-reduced-motion: reduce)").matches;
 
   useLayoutEffect(() => {
-    drawn.current = now;
-    latest.current.shift(0);
-  });
+    if (!isSmooth) return;
+    const { moving, clock } = latest.current;
+    const slides = moving.map(({ current }) => (current === null ? null : slide(current, speed, clock() - now)));
+    return () => { for (const each of slides) each?.cancel(); };
+  }, [now, isSmooth, speed]);
 
   useEffect(() => {
-    if (paused || !isSeen) return;
+    if (!isSeen) return;
     setNow(latest.current.clock());
-    const isSmooth = follows && speed >= SMOOTH_FROM && !matchMedia("(prefers-reduced-motion: reduce)").matches;
-    if (!isSmooth) {
-      const timer = setInterval(() => { setNow(latest.current.clock()); }, stepFor(speed));
-      return () => { clearInterval(timer); };
-    }
-    let frameId = 0;
-    const turn = () => {
-      const time = latest.current.clock();
-      const pixels = (time - drawn.current) * speed;
-      if (pixels >= MARGIN / 2 || time - drawn.current >= MOST_STEP_MS) setNow(time);
-      else latest.current.shift(pixels);
-      frameId = requestAnimationFrame(turn);
-    };
-    frameId = requestAnimationFrame(turn);
-    return () => { cancelAnimationFrame(frameId); };
-  }, [speed, follows, paused, isSeen]);
+    if (paused) return;
+    const timer = setInterval(() => { setNow(latest.current.clock()); }, isSmooth ? slideFor(speed) : stepFor(speed));
+    return () => { clearInterval(timer); };
+  }, [speed, isSmooth, paused, isSeen]);
 }

@@ -7,10 +7,14 @@ SEED ?= 1
 SEEDS ?= 1
 SECONDS ?= 600
 
+# HOLDFAST_NO_WEB=1 builds without the dashboard, and so without Node.js and a browser.
+web = $(if $(HOLDFAST_NO_WEB),OFF,ON)
+test_web = $(if $(HOLDFAST_NO_WEB),,test_web)
+
 sources = $(shell find include src tests examples bench fuzz cmake -name '*.[ch]pp' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run tour payments test simulate simulate-quorum simulate-long simulate-compilers chaos-redis model bench bench-redis bench-cli bench-http bench-redlock bench-n8n bench-recipes bench-forrst fuzz asan tsan clang tidy format format-check install clean
+.PHONY: help run tour payments test simulate simulate-quorum simulate-long simulate-compilers chaos-redis model bench bench-redis bench-cli bench-http bench-redlock bench-n8n bench-recipes bench-forrst bench-dashboard screenshots fuzz asan tsan clang tidy format format-check install clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -19,9 +23,9 @@ help: ## Show this list
 run: ## Build the release and serve locks over HTTP on 127.0.0.1:3009
 	@tools/install_packages build test bench
 	@$(call build,release,holdfast_bin)
-	@echo 'Try it from another shell; Ctrl-C ends the server:'
+	@echo 'Open http://localhost:3009/ in a browser, or try it from another shell; Ctrl-C ends the server:'
 	@echo '  curl -X POST localhost:3009/v1/locks/hello/acquire'
-	@echo '  curl localhost:3009/v1/locks          and http://localhost:3009/docs in a browser'
+	@echo '  curl localhost:3009/v1/locks          and http://localhost:3009/docs has every call'
 	@exec build/release/holdfast serve
 
 tour: ## Build the release and take the guided tour: several processes, one lock
@@ -35,7 +39,7 @@ payments: ## Pay behind four layers of protection; WITHOUT=fence (idempotency, l
 	build/release/examples/payments $(addprefix --without ,$(WITHOUT))
 
 test: ## Build with assertions and run every test
-	@tools/install_packages build test model
+	@tools/install_packages build test model $(test_web)
 	@$(call build,dev)
 	@# Tests wait more than they compute.
 	ctest --preset dev --parallel $$(($(JOBS) + 1))
@@ -114,23 +118,35 @@ bench-recipes: ## Build the release and run the benchmarks of idempotency and of
 	@$(call build,release,benchmarks)
 	bench/run build/release/bench recipes guard
 
+bench-dashboard: ## Build the release and run the benchmarks of the dashboard, about 15 minutes
+	@tools/install_packages build test bench test_web
+	@$(call build,release,benchmarks)
+	@cd tests/browser && npm ci --silent --no-audit --no-fund
+	bench/run build/release/bench streams page
+
+screenshots: ## Take the pictures of the dashboard in docs/images anew
+	@tools/install_packages build test bench test_web
+	@$(call build,release,holdfast_bin)
+	@cd tests/browser && npm ci --silent --no-audit --no-fund
+	HOLDFAST_BINARY=build/release/holdfast node tests/browser/screenshots.mjs docs/images
+
 bench-forrst: ## Build the release and run the benchmarks of the Forrst server
 	@tools/install_packages build test bench
 	@$(call build,release,benchmarks)
 	bench/run build/release/bench forrst
 
 asan: ## Run every test under the address and undefined-behaviour sanitizers
-	@tools/install_packages build test model
+	@tools/install_packages build test model $(test_web)
 	@$(call build,asan)
 	ctest --preset asan --parallel $(JOBS)
 
 tsan: ## Run every test under the thread sanitizer
-	@tools/install_packages build test model
+	@tools/install_packages build test model $(test_web)
 	@$(call build,tsan)
 	ctest --preset tsan --parallel $(JOBS)
 
 clang: ## Build and test with clang
-	@tools/install_packages build test model tidy
+	@tools/install_packages build test model tidy $(test_web)
 	@$(call build,clang)
 	ctest --preset clang --parallel $(JOBS)
 
@@ -155,9 +171,13 @@ install: ## Build the release and install it into PREFIX
 clean: ## Remove everything that was built
 	rm -rf build
 
-# $(call build,PRESET[,TARGET]): configure once, then let the build itself notice changes.
+# $(call build,PRESET[,TARGET]): configure once, then let the build itself notice changes. The dashboard
+# is a part of it unless somebody wants to do without.
 define build
 set -e; \
-if [ ! -f build/$(1)/build.ninja ]; then cmake --preset $(1); fi; \
+$(if $(HOLDFAST_NO_WEB),,command -v npm >/dev/null || tools/install_packages web;) \
+if [ ! -f build/$(1)/build.ninja ] || ! grep -qx 'HOLDFAST_WEB:BOOL=$(web)' build/$(1)/CMakeCache.txt; then \
+  cmake --preset $(1) -DHOLDFAST_WEB=$(web); \
+fi; \
 cmake --build --preset $(1) --parallel $(JOBS) $(if $(2),--target $(2))
 endef

@@ -19,8 +19,12 @@ endif()
 find_program(HOLDFAST_NPM npm)
 find_program(HOLDFAST_NODE NAMES node nodejs)
 if(NOT HOLDFAST_NPM OR NOT HOLDFAST_NODE)
-  message(FATAL_ERROR "the dashboard is built with Node.js and npm: install them "
-    "(tools/install_packages web), or do without the dashboard (HOLDFAST_NO_WEB=1, -DHOLDFAST_WEB=OFF)")
+  # Not here but where it is needed: the library has nothing to do with it.
+  add_custom_command(OUTPUT "${HOLDFAST_WEB_SOURCE}"
+    COMMAND "${CMAKE_COMMAND}" -E echo "the dashboard is built with Node.js and npm: install them \
+(tools/install_packages web) and configure anew, or do without it (-DHOLDFAST_WEB=OFF)"
+    COMMAND "${CMAKE_COMMAND}" -E false VERBATIM)
+  return()
 endif()
 
 # npm writes this file last, and every build folder shares it.

@@ -156,6 +156,16 @@ describe("single locks", () => {
     expect(board.takeDirty()).toEqual(["a"]);
   });
 
+  test("are asked for when a lease should be over and nobody said so", () => {
+    const board = new Board();
+    board.load([lock("short", [holder(1, { expires_in_ms: 500 })]), lock("long"), lock("queue", [], [waiter("x")])], 1000);
+    board.markOverdue(2400);
+    expect(board.dirty).toBe(0);
+    board.markOverdue(2600);
+    expect(board.takeDirty()).toEqual(["short"]);
+    expect(names(board)).toEqual(["long", "queue", "short"]);
+  });
+
   test("are asked for once, however often they were marked", () => {
     const board = loaded("a");
     board.markDirty("a");

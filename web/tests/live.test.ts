@@ -148,6 +148,18 @@ describe("the live page", () => {
     expect(server.count("/v1/locks/x")).toBe(0);
   });
 
+  test("asks for a lock whose lease ended without a word", async () => {
+    server.locks = [lock("a", [holder(1, { expires_in_ms: 2000 })])];
+    live.start();
+    await pass(10);
+    server.locks = [];
+    await pass(2000);
+    expect(names()).toEqual(["a"]);
+    await pass(3000);
+    expect(names()).toEqual([]);
+    expect(server.count("/v1/locks/a")).toBe(1);
+  });
+
   test("is stale when the stream breaks, and comes back with the last id and a new list", async () => {
     live.start();
     await pass(10);

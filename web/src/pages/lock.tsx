@@ -34,7 +34,7 @@ function Head({ name, look, history }: { name: string; look: Look | null; histor
         <CopyButton text={name} label="Copy the name" />
       </div>
       <div class="lock-tags">
-        {look === null ? null : <span class={`lock-state ${standing.tone}`} role="status">{standing.text}</span>}
+        {look === null ? null : <span class={`lock-state ${standing.tone}`}>{standing.text}</span>}
         {kind === undefined ? null : <span class="tag">{KINDS[kind]}</span>}
         {lock === null ? null : <span class="tag">{ORDERS[lock.order]}</span>}
         {lock?.capacity == null ? null : <span class="tag">capacity {lock.capacity}</span>}

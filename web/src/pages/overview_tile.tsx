@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { StatsHistory } from "../api/types";
 import { Chart, type ChartSeries } from "../parts/chart";
-import { secondsOf, spoken } from "../text/series";
+import { secondsIn, secondsOf, spoken } from "../text/series";
 
 interface Props {
   title: string;
@@ -31,7 +31,7 @@ export function Tile({ title, value, more, tone, history, series, format, whole 
         <span class={`figure ${tone ?? ""}`}>{value}</span>
         <span class="dim">{more}</span>
       </div>
-      {history === null ? <div class="chart-room" /> : <Chart at={at} series={lines} height={96} label={label} format={format} whole={whole} />}
+      {history === null ? <div class="chart-room" /> : <Chart at={at} series={lines} height={96} seconds={secondsIn(history.span)} label={label} format={format} whole={whole} />}
     </section>
   );
 }

@@ -20,6 +20,8 @@ interface Props {
   /** What it shows, for those who cannot see it. */
   label: string;
   format: (value: number) => string;
+  /** How much time it shows, whether or not there are values for all of it. */
+  seconds: number;
   /** Only whole numbers make sense. */
   whole?: boolean;
 }
@@ -39,7 +41,7 @@ function optionsFor(props: Props, width: number): uPlot.Options {
     padding: [8, 8, 0, 0],
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
     legend: { show: false },
-    scales: { y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] } },
+    scales: { x: { range: (_, __, last) => [last - props.seconds, last] }, y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] } },
     axes: [
       { ...axis, size: 22, space: 64, values: (_, splits) => splits.map((at) => tickText(at, (splits[1] ?? Infinity) - (splits[0] ?? 0))) },
       { ...axis, size: 46, space: 26, ...(props.whole === true ? { incrs: WHOLE_STEPS } : {}), values: (_, splits) => splits.map((value) => props.format(value)) },
@@ -115,7 +117,7 @@ export function Chart(props: Props) {
       chart.current?.destroy();
       chart.current = null;
     };
-  }, [props.series.length, props.height]);
+  }, [props.series.length, props.height, props.seconds]);
 
   useEffect(() => { chart.current?.setData(dataOf(props)); }, [props.at, props.series]);
 

@@ -8,6 +8,9 @@ export const MAX_ROWS = 20_000;
 /** Events that are kept for replay while a listing is under way. */
 export const MAX_LOG = 20_000;
 
+/** Clocks, and events that are on their way, are given so long before we ask. */
+const OVERDUE_MS = 1000;
+
 interface Logged {
   event: LockEvent;
   now: number;
@@ -103,6 +106,13 @@ export class Board {
 
   markDirty(name: string): void {
     this.#dirty.add(name);
+  }
+
+  /** Marks locks with a lease that should be over: not every store says so when one ends by itself. */
+  markOverdue(now: number): void {
+    for (const row of this.rows.values()) {
+      if (row.holders.some((held) => held.expires_at !== null && held.expires_at + OVERDUE_MS < now)) this.#dirty.add(row.name);
+    }
   }
 
   get dirty(): number {

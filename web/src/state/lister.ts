@@ -75,6 +75,7 @@ export class Lister {
   }
 
   #tick(): void {
+    this.#board.markOverdue(performance.now());
     if (this.#board.dirty > MAX_SINGLE) this.#wanted = true;
     const due = dueAfter(this.#board.rows.size, this.#wanted, this.problem !== null, this.#took);
     if (!this.listing && performance.now() - this.#began >= due) void this.#list();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { StatsHistory } from "../api/types";
+import type { Span, StatsHistory } from "../api/types";
 
 type Column = readonly (number | null)[];
 
@@ -36,6 +36,12 @@ export function spoken(values: Column, format: (value: number) => string): strin
 /** When each step ended, in seconds, as the chart wants it. */
 export function secondsOf(history: StatsHistory): number[] {
   return history.at.map((at) => Date.parse(at) / 1000);
+}
+
+const SPAN_SECONDS: Record<Span, number> = { "1m": 60, "15m": 900, "1h": 3600 };
+
+export function secondsIn(span: Span): number {
+  return SPAN_SECONDS[span];
 }
 
 /** How often a history of this step is worth asking for. */

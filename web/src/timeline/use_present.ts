@@ -65,7 +65,8 @@ export function usePresent(now: number, setNow: (now: number) => void, frame: Re
   latest.current = pace;
   const isSeen = useSeen(frame);
   const { speed, follows, paused } = pace;
-  const isSmooth = follows && !paused && isSeen && speed >= SMOOTH_FROM && !matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  const isSmooth = follows && !paused && isSeen && speed >= SMOOTH_FROM && !isCalm;
 
   useLayoutEffect(() => {
     if (!isSmooth) return;
@@ -78,7 +79,8 @@ export function usePresent(now: number, setNow: (now: number) => void, frame: Re
     if (!isSeen) return;
     setNow(latest.current.clock());
     if (paused) return;
-    const timer = setInterval(() => { setNow(latest.current.clock()); }, isSmooth ? slideFor(speed) : stepFor(speed));
+    const step = isCalm ? MOST_STEP_MS : isSmooth ? slideFor(speed) : stepFor(speed);
+    const timer = setInterval(() => { setNow(latest.current.clock()); }, step);
     return () => { clearInterval(timer); };
-  }, [speed, isSmooth, paused, isSeen]);
+  }, [speed, isSmooth, isCalm, paused, isSeen]);
 }

@@ -32,9 +32,13 @@
 #include "server/auth/token_file.hpp"
 #include "server/auth/token_line.hpp"
 #include "server/endpoints/patterns/order.hpp"
+#include "server/events/streams.hpp"
+#include "server/events/timelines.hpp"
 #include "server/http/target.hpp"
 #include "server/locks/order.hpp"
 #include "server/metrics/contention.hpp"
+#include "server/metrics/rate_board.hpp"
+#include "server/metrics/stats_history.hpp"
 #include "server/options.hpp"
 #include "server/sessions/sessions.hpp"
 #include "text/canonical_json.hpp"
@@ -171,6 +175,13 @@ void add_server_limits(std::map<std::string, Limit>& known) {
       {"default_session_ttl", server::default_session_ttl},
       {"max_audit_page", server::max_audit_page},
       {"max_contended_names", server::max_contended_names},
+      {"max_timeline_events", server::max_timeline_events},
+      {"max_all_timeline_events", server::max_all_timeline_events},
+      {"max_samples", server::max_samples},
+      {"max_shown_rates", server::max_shown_rates},
+      {"event_interval", Duration(server::event_interval)},
+      {"event_heartbeat", Duration(server::event_heartbeat)},
+      {"sample_interval", Duration(server::sample_interval)},
       {"max_operation", server::patterns::max_operation},
       {"max_depth", std::uint64_t{server::patterns::max_depth}},
       {"max_field_bytes", n8n::max_field_bytes},

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import "./style/tokens.css";
 import "./style/base.css";
+import "./style/controls.css";
 import { render } from "preact";
 import { Api } from "./api/client";
 import { Root } from "./app";
@@ -18,9 +19,9 @@ const board = new Board();
 const live = new Live(api, session, board);
 const tries = new Tries(api, Math.random().toString(36).slice(2, 8));
 
-/** Locks are asked for at once, beside who we are; whoever is logged out gets none. */
+/** Not before the server has let us in: what it refuses is in its audit trail. */
 function follow(): void {
-  if (session.state.phase !== "out") {
+  if (session.state.phase === "in") {
     if (!live.running) live.start();
     return;
   }
@@ -36,6 +37,5 @@ const host = document.getElementById("app");
 if (host !== null) render(<Root session={session} api={api} board={board} live={live} tries={tries} />, host);
 void session.open(() => api.me());
 session.subscribe(follow);
-follow();
 addEventListener("online", wake);
 document.addEventListener("visibilitychange", wake);

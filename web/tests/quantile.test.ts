@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from "vitest";
 import type { Histogram } from "../src/api/types";
-import { mean, placeOf, quantile, shownBuckets } from "../src/text/quantile";
+import { fine, mean, placeOf, quantile, shownBuckets } from "../src/text/quantile";
 
 function histogram(counts: number[], bounds_ms = [10, 20, 40], sum_ms = 0): Histogram {
   return { bounds_ms, counts, count: counts.reduce((sum, count) => sum + count, 0), sum_ms };
@@ -37,6 +37,12 @@ describe("quantile", () => {
     expect(values[100]).toBe(125);
     expect(quantile(some, 7)?.ms).toBe(125);
     expect(quantile(some, -1)?.ms).toBe(0);
+  });
+});
+
+describe("short times", () => {
+  it("keep the digits that matter", () => {
+    expect([0, 0.1, 0.25, 1, 2.5, 9.96, 10, 1500].map(fine)).toEqual(["0ms", "0.1ms", "0.25ms", "1ms", "2.5ms", "10ms", "10ms", "1.5s"]);
   });
 });
 

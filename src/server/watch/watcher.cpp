@@ -23,8 +23,10 @@ constexpr auto wanted_for = 60s;
 constexpr auto background_interval = 15s;
 constexpr auto page_deadline = 2s;
 constexpr std::uint32_t page_size = 1000;
-// Looking may cost this part of one processor: with very many locks it becomes rarer.
+// Looking may cost this part of one processor: with very many locks it becomes rarer. Whoever
+// listens to events wants to see what other processes do while it happens.
 constexpr int max_share = 500;
+constexpr int max_share_while_heard = 20;
 // A victim that waits elsewhere is ended there, by its own server; if that does not come to pass,
 // another one is chosen.
 constexpr auto patience_with_others = 3s;
@@ -140,7 +142,8 @@ Task<bool> Watcher::look() {
   const LocalTime ended = runtime.now();
   looked_at_ = ended.time_since_epoch().count();
   // The listing cost about as much again; the time that it was under way is not our cost.
-  next_look_ = ended + 2 * (ended - came) * max_share;
+  const int share = parts_.events.has_subscribers() ? max_share_while_heard : max_share;
+  next_look_ = ended + 2 * (ended - came) * share;
   co_return true;
 }
 

@@ -2,7 +2,6 @@
 import { useRef, useState } from "preact/hooks";
 import type { Lock } from "../api/types";
 import { CopyButton } from "../parts/copy_button";
-import { Empty } from "../parts/empty";
 import { HistogramView } from "../parts/histogram_view";
 import { Name } from "../parts/name";
 import { ProblemNote } from "../parts/problem_note";
@@ -47,7 +46,7 @@ function People({ look }: { look: Look | null }) {
   const lock = look?.lock ?? null;
   if (look === null) return <section class="card"><p class="body dim" role="status">Loading…</p></section>;
   if (lock === null) {
-    return <section class="card"><Empty title="Nobody holds this lock">Nor does anybody wait for it. What happened to it before is below, as far as it is kept.</Empty></section>;
+    return <section class="card"><p class="body"><b>Nobody holds this lock</b>, nor waits for it. <span class="dim">What happened to it before is below, as far as it is kept.</span></p></section>;
   }
   return (
     <div class={lock.waiters.length === 0 ? "lock-people" : "lock-people both"}>

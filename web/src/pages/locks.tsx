@@ -6,7 +6,7 @@ import { VirtualTable } from "../parts/virtual_table";
 import { useApp, useBoard, useLive, useNow } from "../state/context";
 import type { Row } from "../state/row";
 import { sortedBy, viewOf, type View } from "../state/view";
-import { counted } from "../text/number";
+import { count, counted } from "../text/number";
 import { LOCK_COLUMNS, lockCard } from "./locks_columns";
 import { LocksBar } from "./locks_bar";
 import "../style/locks.css";
@@ -54,7 +54,7 @@ export function LocksPage() {
   const rows = useMemo(() => viewOf(board.rows.values(), view), [board.version, view]);
   const enter = useArrowsInto();
   const open = (row: Row) => { navigate({ page: "lock", name: row.name }); };
-  const shown = rows.length === board.rows.size ? counted(rows.length, "lock") : `${rows.length} of ${counted(board.rows.size, "lock")}`;
+  const shown = rows.length === board.rows.size ? counted(rows.length, "lock") : `${count(rows.length)} of ${counted(board.rows.size, "lock")}`;
   return (
     <div class="page fill locks">
       <div class="head">

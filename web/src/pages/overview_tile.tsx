@@ -31,7 +31,7 @@ export function Tile({ title, value, more, tone, history, series, format, whole 
         <span class={`figure ${tone ?? ""}`}>{value}</span>
         <span class="dim">{more}</span>
       </div>
-      {history === null ? <div class="chart-room" /> : <Chart at={at} series={lines} height={96} seconds={secondsIn(history.span)} label={label} format={format} whole={whole} />}
+      {history === null || at.length === 0 ? <div class="chart-room dim">{history === null ? null : "The first values come in a few seconds."}</div> : <Chart at={at} series={lines} height={96} seconds={secondsIn(history.span)} label={label} format={format} whole={whole} />}
     </section>
   );
 }

@@ -34,36 +34,50 @@ function Field({ title, fault, wide = false, children }: FieldProps) {
   );
 }
 
-export function TryForm({ wanted, faults, refusal, onChange, onSubmit }: Props) {
-  const text = (key: "name" | "ttl" | "wait" | "note", title: string, wide = false) => (
-    <Field title={title} fault={faults[key]} wide={wide}>
+interface PartProps {
+  form: Props;
+  title: string;
+}
+
+function TextField({ form, title, field, wide = false }: PartProps & { field: "name" | "ttl" | "wait" | "note"; wide?: boolean }) {
+  const { wanted, faults, onChange } = form;
+  return (
+    <Field title={title} fault={faults[field]} wide={wide}>
       {(id) => (
         <input
-          value={wanted[key]}
-          data-search={key === "name" ? true : undefined}
+          value={wanted[field]}
+          data-search={field === "name" ? true : undefined}
           autocomplete="off"
           spellcheck={false}
           aria-describedby={id}
-          aria-invalid={faults[key] !== undefined}
-          onInput={(event) => { onChange({ ...wanted, [key]: event.currentTarget.value }); }}
+          aria-invalid={faults[field] !== undefined}
+          onInput={(event) => { onChange({ ...wanted, [field]: event.currentTarget.value }); }}
         />
       )}
     </Field>
   );
-  const number = (key: "capacity" | "permits", title: string) => (
-    <Field title={title} fault={faults[key]}>
+}
+
+function NumberField({ form, title, field }: PartProps & { field: "capacity" | "permits" }) {
+  const { wanted, faults, onChange } = form;
+  return (
+    <Field title={title} fault={faults[field]}>
       {(id) => (
         <input
           type="number"
           min={1}
-          value={wanted[key]}
+          value={wanted[field]}
           aria-describedby={id}
-          aria-invalid={faults[key] !== undefined}
-          onInput={(event) => { onChange({ ...wanted, [key]: event.currentTarget.valueAsNumber }); }}
+          aria-invalid={faults[field] !== undefined}
+          onInput={(event) => { onChange({ ...wanted, [field]: event.currentTarget.valueAsNumber }); }}
         />
       )}
     </Field>
   );
+}
+
+export function TryForm(form: Props) {
+  const { wanted, refusal, onChange, onSubmit } = form;
   return (
     <form
       class="try-form"
@@ -72,7 +86,7 @@ export function TryForm({ wanted, faults, refusal, onChange, onSubmit }: Props) 
         onSubmit();
       }}
     >
-      {text("name", "Name", true)}
+      <TextField form={form} title="Name" field="name" wide />
       <Field title="Kind" fault={undefined}>
         {() => (
           <select value={wanted.kind} onChange={(event) => { onChange({ ...wanted, kind: kindOf(event.currentTarget.value) ?? "mutex" }); }}>
@@ -84,8 +98,8 @@ export function TryForm({ wanted, faults, refusal, onChange, onSubmit }: Props) 
           </select>
         )}
       </Field>
-      {text("ttl", "Lease (ttl)")}
-      {text("wait", "Wait at most")}
+      <TextField form={form} title="Lease (ttl)" field="ttl" />
+      <TextField form={form} title="Wait at most" field="wait" />
       {wanted.kind === "read_write" ? (
         <Field title="Mode" fault={undefined}>
           {() => (
@@ -96,9 +110,9 @@ export function TryForm({ wanted, faults, refusal, onChange, onSubmit }: Props) 
           )}
         </Field>
       ) : null}
-      {wanted.kind === "semaphore" ? number("capacity", "Capacity") : null}
-      {wanted.kind === "semaphore" ? number("permits", "Permits") : null}
-      {text("note", "Note", true)}
+      {wanted.kind === "semaphore" ? <NumberField form={form} title="Capacity" field="capacity" /> : null}
+      {wanted.kind === "semaphore" ? <NumberField form={form} title="Permits" field="permits" /> : null}
+      <TextField form={form} title="Note" field="note" wide />
       <div class="submit">
         <button type="submit" class="primary" disabled={refusal !== null}>
           Acquire

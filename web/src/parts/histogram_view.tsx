@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Histogram } from "../api/types";
-import { short } from "../text/duration";
 import { count, counted } from "../text/number";
-import { mean, placeOf, quantile, shownBuckets, type Estimate } from "../text/quantile";
+import { fine, mean, placeOf, quantile, shownBuckets, type Estimate } from "../text/quantile";
 import "./histogram_view.css";
 
 interface Props {
@@ -16,13 +15,13 @@ interface Props {
 
 function estimate(value: Estimate | null): string {
   if (value === null) return "–";
-  return value.at_least ? `> ${short(value.ms)}` : `≈ ${short(value.ms)}`;
+  return value.at_least ? `> ${fine(value.ms)}` : `≈ ${fine(value.ms)}`;
 }
 
 function range(bounds: readonly number[], index: number): string {
   const lower = index === 0 ? 0 : (bounds[index - 1] ?? 0);
   const upper = bounds[index];
-  return upper === undefined ? `more than ${short(lower)}` : `${lower === 0 ? "0" : short(lower)} to ${short(upper)}`;
+  return upper === undefined ? `more than ${fine(lower)}` : `${lower === 0 ? "0" : fine(lower)} to ${fine(upper)}`;
 }
 
 const MOST_LABELS = 7;
@@ -46,7 +45,7 @@ function Bars({ histogram, kind }: Pick<Props, "histogram" | "kind">) {
       <div class="histogram-bounds dim">
         {histogram.counts.slice(from, to).map((_, i) => {
           const bound = histogram.bounds_ms[from + i];
-          return <span key={from + i}>{(i + 1) % every === 0 && from + i + 1 < to && bound !== undefined ? <i>{short(bound)}</i> : null}</span>;
+          return <span key={from + i}>{(i + 1) % every === 0 && from + i + 1 < to && bound !== undefined ? <i>{fine(bound)}</i> : null}</span>;
         })}
       </div>
     </div>
@@ -77,7 +76,7 @@ export function HistogramView({ title, histogram, kind, empty }: Props) {
           <div><dt>count</dt><dd>{count(histogram.count)}</dd></div>
           <div><dt title="Half of them took less; estimated">p50</dt><dd>{estimate(quantile(histogram, 0.5))}</dd></div>
           <div><dt title="Of a hundred, 99 took less; estimated">p99</dt><dd>{estimate(quantile(histogram, 0.99))}</dd></div>
-          <div><dt>mean</dt><dd>{average === null ? "–" : short(average)}</dd></div>
+          <div><dt>mean</dt><dd>{average === null ? "–" : fine(average)}</dd></div>
         </dl>
       </figcaption>
       {histogram.count === 0 ? <p class="dim histogram-empty">{empty}</p> : <><Bars histogram={histogram} kind={kind} /><BucketTable histogram={histogram} title={`${title}: ${counted(histogram.count, "value")}`} /></>}

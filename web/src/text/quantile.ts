@@ -2,6 +2,7 @@
 //
 // Estimates from histograms: all that is known of a value is between which bounds it lies.
 import type { Histogram } from "../api/types";
+import { short } from "./duration";
 
 export interface Estimate {
   ms: number;
@@ -31,6 +32,11 @@ function within(bounds: readonly number[], index: number, share: number): Estima
   const upper = bounds[index];
   if (upper === undefined) return { ms: lower, at_least: true };
   return { ms: lower + (upper - lower) * share, at_least: false };
+}
+
+/** "0.25ms", "2.5ms": short times need more digits than whole milliseconds. From 10 ms on as everywhere. */
+export function fine(ms: number): string {
+  return ms > 0 && ms < 10 ? `${Number(ms.toPrecision(2))}ms` : short(ms);
 }
 
 /** The mean is exact: the server adds up what it counts. Null where nothing was counted. */

@@ -17,14 +17,6 @@ export function total(values: Column): number | null {
   return known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0);
 }
 
-/** Two columns, step by step; unknown only where both are. */
-export function sumOf(a: Column, b: Column): (number | null)[] {
-  return a.map((value, i) => {
-    const other = b[i] ?? null;
-    return value === null && other === null ? null : (value ?? 0) + (other ?? 0);
-  });
-}
-
 /** "now 12, lowest 3, highest 40", for those who cannot see the chart. */
 export function spoken(values: Column, format: (value: number) => string): string {
   const known = values.filter((value) => value !== null);

@@ -16,10 +16,10 @@ function Facts({ target, now }: { target: Target; now: number }) {
     const { mark } = target;
     return (
       <>
-        <span class="strong">{MARK_WORDS[mark.type]}</span>
-        {mark.principal === null || mark.type !== "forced" ? null : <span>by <Name name={mark.principal} /></span>}
-        <Moment time={mark.at} now={now} />
-        {mark.fence === null ? null : <span class="mono">fence {mark.fence}</span>}
+        <span class="strong">{MARK_WORDS[mark.type]}</span>{" "}
+        {mark.principal === null || mark.type !== "forced" ? null : <span>by <Name name={mark.principal} /></span>}{" "}
+        <Moment time={mark.at} now={now} />{" "}
+        {mark.fence === null ? null : <span class="mono">fence {mark.fence}</span>}{" "}
         {mark.reason === null || mark.reason === "" ? null : <bdi class="reason">“{visible(mark.reason)}”</bdi>}
       </>
     );
@@ -28,13 +28,13 @@ function Facts({ target, now }: { target: Target; now: number }) {
   const end = spanEnd(span);
   return (
     <>
-      <span class="strong">{spanVerb(span, now)}</span>
+      <span class="strong">{spanVerb(span, now)}</span>{" "}
       <span>
         {span.begin_known ? null : "before "}
         <Moment time={span.begin} now={now} /> – {span.outcome === "open" ? "now" : <Moment time={span.end} now={now} />}
-      </span>
-      {span.fence === null ? null : <span class="mono">fence {span.fence}</span>}
-      {span.mode === "shared" ? <span>shared</span> : null}
+      </span>{" "}
+      {span.fence === null ? null : <span class="mono">fence {span.fence}</span>}{" "}
+      {span.mode === "shared" ? <span>shared</span> : null}{" "}
       {end === "" ? null : <bdi class="reason">{end}</bdi>}
     </>
   );
@@ -46,8 +46,8 @@ export function Details({ target, now, hint }: { target: Target | null; now: num
   const more = target.lane === null ? "" : ownerMore(target.lane.owner);
   return (
     <p class="timeline-details">
-      {target.lane === null ? <span class="strong">the lock</span> : <span class="who strong"><Name name={ownerLabel(target.lane.owner)} /></span>}
-      <Facts target={target} now={now} />
+      {target.lane === null ? <span class="strong">the lock</span> : <span class="who strong"><Name name={ownerLabel(target.lane.owner)} /></span>}{" "}
+      <Facts target={target} now={now} />{" "}
       {more === "" ? null : <span class="dim more"><Name name={more} /></span>}
     </p>
   );

@@ -16,7 +16,7 @@ const ZOOM = 0.6;
 
 export function Toolbar({ control, paused, fresh, toggle, by, setBy }: Props) {
   return (
-    <div class="timeline-bar" role="toolbar" aria-label="Timeline">
+    <div class="timeline-bar" role="group" aria-label="What the timeline shows">
       <button type="button" class={paused ? "primary" : ""} aria-pressed={paused} onClick={toggle}>
         {paused ? "Resume" : "Pause"}
       </button>

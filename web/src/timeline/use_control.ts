@@ -41,6 +41,9 @@ interface Props {
   moving: readonly RefObject<SVGSVGElement>[];
 }
 
+/** Shown of a lock to which nothing has happened yet. */
+const NOTHING_MS = 60_000;
+
 const isOpen = (picture: Picture): boolean => picture.lanes.some((lane) => lane.holds || lane.position !== null);
 
 function lastOf(picture: Picture): number | null {
@@ -55,7 +58,8 @@ function first(picture: Picture, width: number, now: number): State {
 
 function viewAt(state: State, picture: Picture, now: number): View {
   if (!state.follows) return state.view;
-  const span = state.isChosen ? spanOf(state.view) : spanFor(now - picture.begin, state.most);
+  const all = lastOf(picture) === null ? NOTHING_MS : spanFor(now - picture.begin, state.most);
+  const span = state.isChosen ? spanOf(state.view) : all;
   return follow({ begin: now - span, end: now }, now);
 }
 

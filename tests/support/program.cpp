@@ -44,7 +44,7 @@ void put(int target, int inherited, const std::string& instead, int flags) {
     close(target);
     return;
   }
-  const int from = instead.empty() ? inherited : open(instead.c_str(), flags);
+  const int from = instead.empty() ? inherited : ::open(instead.c_str(), flags);
   if (from < 0 || dup2(from, target) < 0) _exit(125);
 }
 

@@ -125,7 +125,7 @@ void RedisServer::become_server(char* const* words, const char* log_path, pid_t 
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The parent may have died before the line above.
   if (getppid() != parent) _exit(1);
-  const int log = open(log_path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+  const int log = ::open(log_path, O_WRONLY | O_CREAT | O_APPEND, 0600);
   dup2(log, STDOUT_FILENO);
   dup2(log, STDERR_FILENO);
   // An inherited socket would stay open after the test closed it.

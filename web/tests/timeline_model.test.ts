@@ -67,6 +67,18 @@ describe("holds and waits", () => {
     expect(lane(picture, "a").marks.map((mark) => [mark.type, mark.at - T0])).toEqual([["left", 90]]);
   });
 
+  it("whoever had the lock in the meantime has not given up waiting", () => {
+    const events = [
+      event("queued", 0, { party: "a" }), event("acquired", 2600, { party: "a", fence: 1, waited_ms: 2600 }),
+      event("released", 2900, { fence: 1 }), event("left", 3100, { party: "a", source: "observed", waited_ms: 2500 }),
+    ];
+    const picture = lanes(events, null, T0 + 4000);
+    expect(spans(picture, "a")).toEqual([["waiting", 0, 2600, "acquired"], ["held", 2600, 2900, "released"]]);
+    expect(lane(picture, "a").marks).toEqual([]);
+    const later = lanes([...events.slice(0, 3), event("left", 9000, { party: "a", waited_ms: 4000 })], null, T0 + 9500);
+    expect(spans(later, "a").at(-1)).toEqual(["waiting", 5000, 9000, "left"]);
+  });
+
   it("a renewal is a mark and no new hold", () => {
     const events = [event("acquired", 0, { party: "a", fence: 7 }), event("renewed", 10, { fence: 7 }), event("renewed", 20, { fence: 7 })];
     const picture = lanes(events, null, T0 + 30);
@@ -158,6 +170,18 @@ describe("how a hold ends", () => {
     expect(lane(picture, "a").marks.map((mark) => [mark.type, mark.at - T0])).toEqual([["forced", 60], ["lost", 90]]);
   });
 
+  it("a force that is told after the next holder still ended the hold before", () => {
+    const events = [
+      event("acquired", 0, { party: "a", fence: 1 }), event("queued", 10, { party: "b" }),
+      event("acquired", 60, { party: "b", fence: 3, waited_ms: 50 }), event("forced", 61, { fence: 2, principal: "ops" }),
+    ];
+    const picture = lanes(events, null, T0 + 100);
+    expect(spans(picture, "a")).toEqual([["held", 0, 60, "forced"]]);
+    expect(lane(picture, "a").marks.map((mark) => mark.type)).toEqual(["forced"]);
+    expect(spans(picture, "b").at(-1)).toEqual(["held", 60, 100, "open"]);
+    expect(picture.marks).toEqual([]);
+  });
+
   it("a force that met nobody is a mark of the lock", () => {
     const picture = lanes([event("forced", 60, { fence: 3, principal: "ops" })], null, T0 + 100);
     expect(picture.lanes).toEqual([]);
@@ -241,6 +265,14 @@ describe("what is not kept", () => {
     const picture = lanes(events, lock, T0 + 1000, { seen_at: T0 + 950 });
     expect(spans(picture, "a")).toEqual([["held", 0, 900, "unseen"]]);
     expect(spans(picture, "b")).toEqual([["held", 900, 1000, "open"]]);
+  });
+
+  it("a holder of whom the events know only that it waits waits no more", () => {
+    const lock = live([holder({ fence: 2, party: "b", acquired_at: new Date(T0 + 900).toISOString(), held_ms: 50 })]);
+    const events = [event("acquired", 0, { party: "a", fence: 1 }), event("queued", 100, { party: "b" })];
+    const picture = lanes(events, lock, T0 + 1000, { seen_at: T0 + 950 });
+    expect(spans(picture, "b")).toEqual([["waiting", 100, 900, "acquired"], ["held", 900, 1000, "open"]]);
+    expect(picture.hand_overs).toHaveLength(1);
   });
 
   it("a holder of whom no event tells has lost it to one with a larger fence", () => {

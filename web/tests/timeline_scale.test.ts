@@ -144,18 +144,25 @@ describe("ticks", () => {
 
 describe("how much time is shown until somebody decides", () => {
   it("grows in steps with what there is, up to a limit", () => {
-    expect([0, 4000, 6000, 31_000, 10 * HOUR].map((length) => spanFor(length))).toEqual([5000, 5000, 10_000, 60_000, 600_000]);
+    expect([0, 4000, 4900, 31_000, 10 * HOUR].map((length) => spanFor(length))).toEqual([5000, 5000, 10_000, 60_000, 600_000]);
     expect(spanFor(10 * HOUR, 20_000)).toBe(20_000);
   });
 
   it("is less where hand-overs would be too close together, and the less so the wider the picture", () => {
-    expect(readableSpan(100, 100_000, 1400)).toBe(60_000);
-    expect(readableSpan(100, 100_000, 340)).toBe(20_000);
-    expect(readableSpan(1, 100_000, 340)).toBe(Infinity);
+    const everySecond = Array.from({ length: 100 }, (_, i) => T0 + i * 1000);
+    expect(readableSpan(everySecond, 1400)).toBe(60_000);
+    expect(readableSpan(everySecond, 340)).toBe(20_000);
+    expect(readableSpan([T0], 340)).toBe(Infinity);
+    expect(readableSpan(everySecond, 0)).toBe(Infinity);
+  });
+
+  it("is by how often it happens, not by a long time in which nothing does", () => {
+    const twice = [0, 300_000].flatMap((from) => Array.from({ length: 20 }, (_, i) => T0 + from + i * 1000));
+    expect(readableSpan(twice.reverse(), 1400)).toBe(60_000);
   });
 
   it("is never so little that nobody could follow", () => {
-    expect(readableSpan(300, 1000, 1000)).toBe(5000);
+    expect(readableSpan(Array.from({ length: 300 }, (_, i) => T0 + i * 3), 1000)).toBe(5000);
     expect(spanFor(1000, 10)).toBe(5000);
   });
 });

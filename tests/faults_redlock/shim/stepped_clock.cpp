@@ -17,7 +17,7 @@ namespace {
 const volatile std::int64_t* find_offset() {
   static const std::int64_t none = 0;
   const char* const path = std::getenv("HOLDFAST_CLOCK");
-  const int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+  const int fd = path ? ::open(path, O_RDONLY | O_CLOEXEC) : -1;
   if (fd < 0) return &none;
   void* const page = mmap(nullptr, sizeof(std::int64_t), PROT_READ, MAP_SHARED, fd, 0);
   close(fd);

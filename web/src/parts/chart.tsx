@@ -38,7 +38,7 @@ function optionsFor(props: Props, width: number): uPlot.Options {
   return {
     width,
     height: props.height,
-    padding: [8, 8, 0, 0],
+    padding: [8, 16, 0, 0],
     cursor: { y: false, points: { size: 6 }, drag: { x: false, y: false } },
     legend: { show: false },
     scales: { x: { range: (_, __, last) => [last - props.seconds, last] }, y: { range: (_, low, high) => [Math.min(0, low), high > 0 ? high * 1.1 : 1] } },

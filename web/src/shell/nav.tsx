@@ -18,7 +18,7 @@ export function Nav({ route, deadlocks, onHelp }: Props) {
   const nav = useRef<HTMLElement>(null);
   const page = current(route);
   // At phone width the bar scrolls, and the page one is on may be out of sight.
-  useEffect(() => { nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }); }, [page]);
+  useEffect(() => { nav.current?.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" }); }, [page, deadlocks]);
   return (
     <nav ref={nav} class="nav" aria-label="Pages">
       <ul>

@@ -3,21 +3,9 @@
 // Turns events, in the order in which they happened, into spans and marks. Nothing may be taken for
 // granted: what was told before the first event that is kept is missing, and so is what came and
 // went between two looks of the server.
-import type { LockEvent } from "../api/types";
-import type { Mark, MarkType, Outcome, Span } from "./span";
-
-/** A hold or wait while its end is looked for. */
-export interface Course {
-  owner: string;
-  span: Span;
-  /** How often a re-entrant lock was entered. */
-  depth: number;
-  exclusive: boolean;
-  /** Nobody told how it began: that is before what is kept. */
-  isCutOff: boolean;
-  /** When the lease ends unless it is renewed, as far as it was told. */
-  lease_until: number | null;
-}
+import { course, type Course, type Told } from "./course";
+import type { Mark, MarkType, Outcome } from "./span";
+import { Waits } from "./waits";
 
 export interface OwnedMark {
   owner: string | null;
@@ -26,36 +14,19 @@ export interface OwnedMark {
 
 type Ending = Extract<Outcome, "released" | "expired" | "lost" | "forced">;
 
-const SAME_WAIT_MS = 1000;
-
-/** An event with its time as a number, so that it is read only once. */
-export interface Told extends LockEvent {
-  time: number;
-}
+const BETWEEN_LOOKS_MS = 1000;
 
 function isExclusive(event: Told): boolean {
   if (event.mode !== undefined) return event.mode === "exclusive";
   return event.kind === "mutex" || event.kind === "reentrant" || event.kind === "election";
 }
 
-function newSpan(id: string, what: Span["what"], begin: number | null, end: number): Span {
-  return {
-    id, what, begin: begin ?? end, begin_known: begin !== null, end, outcome: "open", fence: null, mode: null,
-    waited_since: null, claimed_until: null, reason: null, row: 0,
-  };
-}
-
-export function course(owner: string, id: string, what: Span["what"], begin: number | null, end: number): Course {
-  return { owner, span: newSpan(id, what, begin, end), depth: 1, exclusive: false, isCutOff: false, lease_until: null };
-}
-
 export class Fold {
   readonly holds: Course[] = [];
-  readonly waits: Course[] = [];
   readonly marks: OwnedMark[] = [];
+  readonly #waiting = new Waits();
   readonly #byFence = new Map<number, Course>();
   readonly #openHolds = new Set<Course>();
-  readonly #openWaits = new Map<string, Course[]>();
 
   constructor(private readonly reentrant: boolean) {}
 
@@ -67,67 +38,36 @@ export class Fold {
 
   #addOwned(event: Told, owner: string): void {
     const at = event.time;
-    if (event.type === "queued") this.#queued(event, owner, at);
-    else if (event.type === "left") this.#left(event, owner, at);
+    if (event.type === "queued") this.#waiting.queued(event, owner);
+    else if (event.type === "left") this.#left(event, owner);
     else if (event.type === "acquired") this.#acquired(event, owner, at);
     else if (event.type === "renewed") this.#renewed(event, owner, at);
     else if (event.type === "released" || event.type === "expired" || event.type === "lost") this.#ended(event, owner, event.type);
+  }
+
+  get waits(): readonly Course[] {
+    return this.#waiting.all;
+  }
+
+  addWait(wait: Course): void {
+    this.#waiting.all.push(wait);
   }
 
   holdOf(fence: number): Course | undefined {
     return this.#byFence.get(fence);
   }
 
-  #queued(event: Told, owner: string, at: number): void {
-    const waits = this.#waitsOf(owner);
-    // An owner waits once; only where several hide behind one name may there be more waits.
-    if (waits.length > 0 && event.party !== undefined) return;
-    const wait = course(owner, `w${event.id}`, "waiting", at, at);
-    wait.span.mode = event.mode ?? null;
-    this.waits.push(wait);
-    waits.push(wait);
-  }
-
-  #left(event: Told, owner: string, at: number): void {
-    this.#endWait(event, owner, at, "left");
-    this.#mark(event, "left", owner);
-  }
-
-  /** The wait that ends with `event`; made up from what the event says where its begin is not kept. */
-  #endWait(event: Told, owner: string, at: number, outcome: "acquired" | "left"): Span | null {
-    const wait = this.#takeWait(event, owner, at) ?? this.#untoldWait(event, owner, at, outcome);
-    if (wait === null) return null;
-    wait.span.end = Math.max(at, wait.span.begin);
-    wait.span.outcome = outcome;
-    wait.span.reason = event.reason ?? null;
-    return wait.span;
-  }
-
-  #takeWait(event: Told, owner: string, at: number): Course | null {
-    const waits = this.#waitsOf(owner);
-    if (waits.length === 0) return null;
-    if (event.party !== undefined || event.waited_ms === undefined) return waits.shift() ?? null;
-    const began = at - event.waited_ms;
-    const index = waits.findIndex((wait) => Math.abs(wait.span.begin - began) <= SAME_WAIT_MS);
-    return index < 0 ? null : (waits.splice(index, 1)[0] ?? null);
-  }
-
-  #untoldWait(event: Told, owner: string, at: number, outcome: Outcome): Course | null {
-    const waited = event.waited_ms ?? 0;
-    if (waited <= 0 && outcome !== "left") return null;
-    const wait = course(owner, `w${event.id}`, "waiting", event.waited_ms === undefined ? null : at - waited, at);
-    wait.span.mode = event.mode ?? null;
-    this.waits.push(wait);
-    return wait;
+  #left(event: Told, owner: string): void {
+    if (this.#waiting.left(event, owner)) this.#mark(event, "left", owner);
   }
 
   #acquired(event: Told, owner: string, at: number): void {
-    const wait = this.#endWait(event, owner, at, "acquired");
     const before = event.fence === undefined ? undefined : this.#byFence.get(event.fence);
     if (before !== undefined) {
       this.#enteredAgain(before, event, at);
       return;
     }
+    const wait = this.#waiting.acquired(event, owner);
     const hold = course(owner, event.fence === undefined ? `h${event.id}` : `h${event.fence}`, "held", at, at);
     hold.exclusive = isExclusive(event);
     hold.span.mode = event.mode ?? null;
@@ -174,11 +114,14 @@ export class Fold {
     this.#close(hold, at, how, event.reason ?? null);
   }
 
-  // Force takes the lock from everybody, and its one event carries a fence above all of theirs.
+  // Force takes the lock from everybody, and its one event carries a fence above all of theirs. The
+  // next holder may have been told of before it, and then has made way for itself.
   #forced(event: Told, owner: string | null): void {
     const named = event.fence === undefined ? undefined : this.#byFence.get(event.fence);
     const limit = event.fence ?? Infinity;
-    const hit = named !== undefined ? [named] : [...this.#openHolds].filter((hold) => (hold.span.fence ?? 0) <= limit);
+    const isHit = ({ span }: Course): boolean =>
+      (span.fence ?? 0) <= limit && (span.outcome === "open" || (span.outcome === "unseen" && span.end >= event.time - BETWEEN_LOOKS_MS));
+    const hit = named !== undefined ? [named] : this.holds.filter(isHit);
     for (const hold of hit) {
       this.#mark(event, "forced", hold.owner, hold.span.fence);
       this.#close(hold, event.time, "forced", event.reason ?? null);
@@ -226,12 +169,6 @@ export class Fold {
 
   #extendLease(hold: Course, event: Told, at: number): void {
     if (event.expires_in_ms !== undefined) hold.lease_until = at + event.expires_in_ms;
-  }
-
-  #waitsOf(owner: string): Course[] {
-    let waits = this.#openWaits.get(owner);
-    if (waits === undefined) this.#openWaits.set(owner, (waits = []));
-    return waits;
   }
 
   #mark(event: Told, type: MarkType, owner: string | null, fence = event.fence ?? null): void {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Each mark has a shape of its own, so that nobody has to tell them apart by colour.
+import "./shapes.css";
 import type { MarkType } from "./span";
 
 const PATHS: Record<Exclude<MarkType, "renewed">, string> = {

@@ -3,7 +3,8 @@
 // Brings what the events tell together with who holds and waits at this very moment. The two are
 // read one after the other, so each may be a little ahead of the other.
 import type { Holder, Waiter } from "../api/types";
-import { course, type Course, type Fold } from "./fold";
+import { course, type Course } from "./course";
+import type { Fold } from "./fold";
 import type { Owners } from "./owners";
 import type { LiveLock } from "./span";
 
@@ -56,8 +57,18 @@ export class LiveState {
     const hold = course(key, `h${holder.fence}`, "held", begin, Math.max(begin, this.now));
     hold.span.fence = holder.fence;
     hold.exclusive = holder.mode === "exclusive";
+    hold.span.waited_since = this.#endWait(key, begin);
     this.fold.holds.push(hold);
     return hold;
+  }
+
+  /** Whoever holds it waits no more, although nobody told so yet. Since when it had waited, or null. */
+  #endWait(key: string, end: number): number | null {
+    const wait = this.fold.waits.find(({ owner, span }) => owner === key && span.outcome === "open" && span.begin <= end);
+    if (wait === undefined) return null;
+    wait.span.outcome = "acquired";
+    wait.span.end = end;
+    return wait.span.begin;
   }
 
   /**
@@ -124,6 +135,6 @@ export class LiveState {
     if (hasEnded) return;
     const wait = course(key, `w ${key} ${this.fold.waits.length}`, "waiting", begin, this.now);
     wait.span.mode = waiter.mode;
-    this.fold.waits.push(wait);
+    this.fold.addWait(wait);
   }
 }

@@ -2,7 +2,8 @@
 //
 // The picture of one lock: a lane for each owner, its holds and waits, and who got it from whom.
 import type { EventType, LockEvent } from "../api/types";
-import { Fold, type Course, type OwnedMark, type Told } from "./fold";
+import type { Course, Told } from "./course";
+import { Fold, type OwnedMark } from "./fold";
 import { handOvers } from "./hand_overs";
 import { LiveState } from "./live_state";
 import { isFaceless, Owners } from "./owners";

@@ -126,6 +126,8 @@ export function ownerLabel(owner: Owner): string {
 /** What else an owner said, for a second, quieter line. */
 export function ownerMore(owner: Owner): string {
   const shown = ownerLabel(owner);
-  const parts = [owner.program, owner.note, owner.principal].filter((part) => part !== null && part !== "" && part !== shown);
-  return parts.join(" · ");
+  const said = [owner.program, owner.note].filter((part) => part !== null && part !== "" && part !== shown);
+  // On whose behalf it asks is the same for many, so it is worth telling only where nothing else is.
+  if (said.length === 0 && owner.principal !== null && owner.principal !== shown) return owner.principal;
+  return said.join(" · ");
 }

@@ -70,16 +70,22 @@ const SPANS_MS = [5_000, 10_000, 20_000, 30_000, 60_000, 120_000, 300_000, 600_0
 
 /** How much time to show until somebody decides: all there is, in steps, so that it seldom jumps. */
 export function spanFor(length: number, most = Infinity): number {
-  return Math.min(SPANS_MS.find((span) => length <= span) ?? 600_000, Math.max(most, SPANS_MS[0]));
+  return Math.min(SPANS_MS.find((span) => length <= span * (1 - 2 * AHEAD)) ?? 600_000, Math.max(most, SPANS_MS[0]));
 }
 
 /** Closer together than this, hand-overs cannot be told apart. */
 const HAND_OVER_WIDTH = 14;
 
-/** The longest time in which as many hand-overs as there are now can be told apart. */
-export function readableSpan(handOvers: number, length: number, width: number): number {
-  if (handOvers < 2 || width <= 0 || length <= 0) return Infinity;
-  const span = (width / HAND_OVER_WIDTH / handOvers) * length;
+/** As many of the latest ones tell how often the lock goes from hand to hand. */
+const LATEST = 50;
+
+/** The longest time in which hand-overs that follow each other as the latest ones do can be told apart. */
+export function readableSpan(handOvers: readonly number[], width: number): number {
+  const times = [...handOvers].sort((a, b) => a - b).slice(-LATEST);
+  const gaps = times.slice(1).map((time, i) => time - (times[i] ?? time)).sort((a, b) => a - b);
+  const typical = gaps[Math.floor(gaps.length / 2)];
+  if (typical === undefined || width <= 0) return Infinity;
+  const span = (width / HAND_OVER_WIDTH) * typical;
   return SPANS_MS.findLast((step) => step <= span) ?? SPANS_MS[0];
 }
 

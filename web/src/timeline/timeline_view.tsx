@@ -12,6 +12,7 @@ import { Legend } from "./legend";
 import { Axis, Plot } from "./plot";
 import { spanOf, type View } from "./scale";
 import type { Grouping, Picture } from "./span";
+import "./below.css";
 import "./timeline.css";
 import { ticks, type Tick } from "./ticks";
 import { Toolbar } from "./toolbar";

@@ -53,7 +53,7 @@ function lastOf(picture: Picture): number | null {
 
 function first(picture: Picture, width: number, now: number): State {
   const shown = firstView({ begin: picture.begin, end: picture.end }, lastOf(picture), isOpen(picture), now);
-  return { ...shown, isChosen: false, most: readableSpan(picture.hand_overs.length, picture.end - picture.begin, width) };
+  return { ...shown, isChosen: false, most: readableSpan(picture.hand_overs.map((each) => each.begin), width) };
 }
 
 function viewAt(state: State, picture: Picture, now: number): View {

@@ -193,6 +193,17 @@ TEST_F(DashboardApiTest, rate_limits_that_were_checked_here_are_listed_with_what
   EXPECT_EQ(get("/v1/rate-limits").json().at("limits").at(1).at("remaining").to_number<int>(), 2);
 }
 
+TEST_F(DashboardApiTest, a_limit_whose_time_is_over_has_all_of_it_left) {
+  start();
+  post("/v1/rate-limits/burst/check", R"({"rate":"1/100ms"})");
+  std::this_thread::sleep_for(150ms);
+  const auto json = get("/v1/rate-limits").json();
+  const auto& limit = json.at("limits").at(0);
+  EXPECT_EQ(limit.at("count").to_number<int>(), 0);
+  EXPECT_EQ(limit.at("remaining").to_number<int>(), 1);
+  EXPECT_EQ(limit.at("reset_ms").to_number<int>(), 0);
+}
+
 TEST_F(DashboardApiTest, the_audit_trail_can_be_searched) {
   start();
   const auto lease = post("/v1/locks/a/acquire");

@@ -229,7 +229,9 @@ Action declare(CLI::App& app) {
 }
 
 constexpr Example examples[] = {
-    {"holdfast serve", "Leases over HTTP on 127.0.0.1:3009, on the store of this machine."},
+    {"holdfast serve",
+     "Leases over HTTP on 127.0.0.1:3009, on the store of this machine; http://localhost:3009/ "
+     "shows them in a browser."},
     {"holdfast serve --store redis://10.0.0.1 --listen unix:/run/holdfast.sock",
      "On a Redis, for the programs of this machine."},
     {"holdfast serve --config /etc/holdfast/config.yml --check",
@@ -243,8 +245,8 @@ const Command serve_command{
     .arguments = "",
     .summary = "serve locks over HTTP to programs in any language",
     .description =
-        "Serves leases over HTTP, the endpoints of the Valkey guide, events and metrics, until "
-        "SIGTERM or SIGINT. The server keeps no lock itself: any number of servers on one store "
+        "Serves leases over HTTP, the endpoints of the Valkey guide, events and metrics, and a "
+        "dashboard for people at /, until SIGTERM or SIGINT. The server keeps no lock itself: any number of servers on one store "
         "behave as one.\n\n"
         "It listens on this machine only, where nobody needs a token. Any other address needs "
         "--token-file and --tls-cert, or an option that says that you want to do without.\n\n"

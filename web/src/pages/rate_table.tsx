@@ -43,9 +43,13 @@ function Line({ limit, onReset }: { limit: RateLimit; onReset: Props["onReset"] 
       <td data-label="Last denied">{limit.last_denied_at === null ? <span class="dim">never</span> : <Time at={limit.last_denied_at} />}</td>
       {onReset === null ? null : (
         <td class="action">
-          <button type="button" class="small" aria-label={`Reset ${limit.scope}`} onClick={() => { onReset(limit); }}>
-            Reset
-          </button>
+          {limit.layout === "native" ? (
+            <button type="button" class="small" aria-label={`Reset ${limit.scope}`} onClick={() => { onReset(limit); }}>
+              Reset
+            </button>
+          ) : (
+            <span class="dim" title="Its keys are another program's, and so is its reset.">{limit.layout}</span>
+          )}
         </td>
       )}
     </tr>

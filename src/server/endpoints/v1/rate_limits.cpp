@@ -10,10 +10,12 @@
 #include "server/http/rate_access.hpp"
 #include "server/http/rate_answer.hpp"
 #include "server/services.hpp"
+#include "server/wall_clock.hpp"
 #include "text/rate.hpp"
 
 #include <boost/json/array.hpp>
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -114,11 +116,19 @@ Task<Response> endpoint(const Call& call) {
   return encode_later(call.services, call.who(), std::move(*order), std::move(asking));
 }
 
+// What was counted then counts until its time is over, unless somebody came since.
+RateOutcome as_of(const ShownRate& shown, text::WallTime now) {
+  auto outcome = shown.last;
+  outcome.reset_after -= std::max(now - shown.last_at, Micros::zero());
+  if (outcome.reset_after > Micros::zero()) return outcome;
+  return {.allowed = true, .limit = outcome.limit, .remaining = outcome.limit};
+}
+
 boost::json::object to_json(const ShownRate& shown) {
   const auto time_or_null = [](const auto& at) {
     return at ? boost::json::value(text::format_time(*at)) : boost::json::value(nullptr);
   };
-  auto out = text::to_json(shown.scope, shown.last);
+  auto out = text::to_json(shown.scope, as_of(shown, wall_now()));
   out.erase("allowed");
   out.erase("retry_after_ms");
   out["rate"] = text::format_rate(shown.rule);

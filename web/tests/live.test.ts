@@ -12,6 +12,8 @@ const door: Door = { base: "http://h/", token: () => "hf_x", refused: () => unde
 
 /** A server with locks and one event stream. */
 class Server {
+  lastEventId = 70;
+  failing = false;
   locks: Lock[] = [];
   up = true;
   readonly asked: string[] = [];
@@ -53,10 +55,11 @@ class Server {
   }
 
   #answer(url: URL): Response {
+    if (this.failing) return Response.json({ status: 503, code: "unavailable", detail: "" }, { status: 503 });
     if (url.pathname === "/v1/locks") {
       const from = Number(url.searchParams.get("cursor") ?? "0");
       const to = from + 1000;
-      return Response.json({ locks: this.locks.slice(from, to), next: to < this.locks.length ? String(to) : null });
+      return Response.json({ locks: this.locks.slice(from, to), next: to < this.locks.length ? String(to) : null, last_event_id: this.lastEventId });
     }
     const found = this.locks.find(({ name }) => name === decodeURIComponent(url.pathname.split("/")[3] ?? ""));
     return found ? Response.json(found) : Response.json({ status: 404, code: "not_found", detail: "" }, { status: 404 });
@@ -85,13 +88,26 @@ afterEach(() => {
 });
 
 describe("the live page", () => {
-  test("opens the stream first, and then lists every page", async () => {
+  test("lists every page, and follows the events from where the first one ends", async () => {
     server.locks = Array.from({ length: 2500 }, (_, i) => lock(`n${i}`));
     live.start();
     await pass(10);
-    expect(server.asked).toEqual(["/v1/events", "/v1/locks?limit=1000", "/v1/locks?cursor=1000&limit=1000", "/v1/locks?cursor=2000&limit=1000"]);
+    expect(server.asked).toEqual(["/v1/locks?limit=1000", "/v1/events", "/v1/locks?cursor=1000&limit=1000", "/v1/locks?cursor=2000&limit=1000"]);
+    expect(server.lastIds).toEqual(["70"]);
     expect(board.rows.size).toBe(2500);
     expect(live.status.state).toBe("live");
+  });
+
+  test("follows the events although the first listing failed, and lists when the stream is open", async () => {
+    server.failing = true;
+    live.start();
+    await pass(10);
+    expect(live.status.listProblem).not.toBeNull();
+    server.failing = false;
+    server.locks = [lock("a")];
+    expect(server.lastIds).toEqual([null]);
+    await pass(6000);
+    expect(names()).toEqual(["a"]);
   });
 
   test("applies events in batches of a quarter of a second", async () => {
@@ -175,7 +191,7 @@ describe("the live page", () => {
     server.locks = [lock("b")];
     await pass(11_000);
     expect(live.status.state).toBe("live");
-    expect(server.lastIds).toEqual([null, String(last.id)]);
+    expect(server.lastIds).toEqual(["70", String(last.id)]);
     expect(names()).toEqual(["b"]);
   });
 
@@ -216,7 +232,7 @@ describe("the live page", () => {
     await pass(10);
     live.narrow("a:");
     await pass(10);
-    expect(server.asked.slice(-2)).toEqual(["/v1/events?prefix=a%3A", "/v1/locks?prefix=a%3A&limit=1000"]);
+    expect(server.asked.slice(-2)).toEqual(["/v1/locks?prefix=a%3A&limit=1000", "/v1/events?prefix=a%3A"]);
   });
 });
 

@@ -58,7 +58,9 @@ export class EventStream {
     this.#hooks = hooks;
   }
 
-  start(): void {
+  /** With `after`, it begins with what happened after that event. */
+  start(after: number | null = null): void {
+    if (after !== null) this.#lastId = `${after}`;
     void this.#connect();
   }
 

@@ -62,6 +62,8 @@ export interface Lock {
 export interface LockPage {
   locks: Lock[];
   next: string | null;
+  /** What happened up to this event is in the page; later ones may be. */
+  last_event_id: number;
 }
 
 export type EventType =

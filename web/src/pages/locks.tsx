@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Empty } from "../parts/empty";
 import { ProblemNote } from "../parts/problem_note";
 import { VirtualTable } from "../parts/virtual_table";
-import { useApp, useBoard, useLive, useNow } from "../state/context";
+import { useApp, useBoardVersion, useLive, useNow } from "../state/context";
 import type { Row } from "../state/row";
 import { sortedBy, viewOf, type View } from "../state/view";
 import { count, counted } from "../text/number";
@@ -45,13 +45,13 @@ function Nothing({ view }: { view: View }) {
 }
 
 export function LocksPage() {
-  const { live, navigate } = useApp();
-  const board = useBoard();
+  const { board, live, navigate } = useApp();
+  const version = useBoardVersion();
   const status = useLive();
   const now = useNow(500);
   const [view, setView] = useState(kept);
   kept = view;
-  const rows = useMemo(() => viewOf(board.rows.values(), view), [board.version, view]);
+  const rows = useMemo(() => viewOf(board.rows.values(), view), [board, version, view]);
   const enter = useArrowsInto();
   const open = (row: Row) => { navigate({ page: "lock", name: row.name }); };
   const shown = rows.length === board.rows.size ? counted(rows.length, "lock") : `${count(rows.length)} of ${counted(board.rows.size, "lock")}`;

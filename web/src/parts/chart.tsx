@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { useEffect, useRef } from "preact/hooks";
-import uPlot from "uplot";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import "../style/chart.css";
 
@@ -85,8 +85,27 @@ function readout(chart: uPlot, props: Props): string {
   return `${new Date(at * 1000).toLocaleTimeString()}  ${values.join("  ")}`;
 }
 
+/** Charts are drawn by a part of the program that other pages start without. */
+let plotter: typeof uPlot | null = null;
+
+function usePlotter(): typeof uPlot | null {
+  const [, setLoaded] = useState(plotter !== null);
+  useEffect(() => {
+    if (plotter !== null) return;
+    let gone = false;
+    // Where it cannot be loaded the numbers beside the charts are still there.
+    import("uplot").then((module) => {
+      plotter = module.default;
+      if (!gone) setLoaded(true);
+    }, () => undefined);
+    return () => { gone = true; };
+  }, []);
+  return plotter;
+}
+
 /** A line chart over time. */
 export function Chart(props: Props) {
+  const Plot = usePlotter();
   const host = useRef<HTMLDivElement>(null);
   const line = useRef<HTMLDivElement>(null);
   const latest = useRef(props);
@@ -96,12 +115,12 @@ export function Chart(props: Props) {
   // Colours are drawn into a canvas, so another theme needs another chart.
   useEffect(() => {
     const element = host.current;
-    if (element === null) return;
+    if (element === null || Plot === null) return;
     const draw = () => {
       chart.current?.destroy();
       const options = optionsFor(latest.current, Math.max(80, element.clientWidth));
       options.hooks = { setCursor: [(plot) => { if (line.current !== null) line.current.textContent = readout(plot, latest.current); }] };
-      chart.current = new uPlot(options, dataOf(latest.current), element);
+      chart.current = new Plot(options, dataOf(latest.current), element);
     };
     draw();
     const size = new ResizeObserver(() => { chart.current?.setSize({ width: Math.max(80, element.clientWidth), height: latest.current.height }); });
@@ -117,13 +136,13 @@ export function Chart(props: Props) {
       chart.current?.destroy();
       chart.current = null;
     };
-  }, [props.series.length, props.height, props.seconds]);
+  }, [Plot, props.series.length, props.height, props.seconds]);
 
   useEffect(() => { chart.current?.setData(dataOf(props)); }, [props.at, props.series]);
 
   return (
     <div class="chart">
-      <div ref={host} role="img" aria-label={props.label} />
+      <div ref={host} role="img" aria-label={props.label} style={{ minHeight: `${props.height}px` }} />
       <div ref={line} class="readout dim" aria-hidden="true" />
     </div>
   );

@@ -82,6 +82,9 @@ function usePageChange(route: Route, main: RefObject<HTMLElement>): () => void {
   }, [navigate]);
 }
 
+const POLL_MS = 5000;
+const AFTER_START_MS = 400;
+
 interface Props {
   route: Route;
   tries: Tries;
@@ -93,8 +96,8 @@ export function Shell({ route, tries, main, onLogout }: Props) {
   const { api, session, navigate } = useApp();
   const { state } = useLive();
   const [help, setHelp] = useState(false);
-  const health = useFetched((signal) => api.health(signal), [api], 5000);
-  const deadlocks = useFetched((signal) => api.deadlocks(signal), [api], 5000);
+  const health = useFetched((signal) => api.health(signal), [api], POLL_MS, AFTER_START_MS);
+  const deadlocks = useFetched((signal) => api.deadlocks(signal), [api], POLL_MS, AFTER_START_MS);
   const found = deadlocks.data?.deadlocks ?? [];
   const go = useCallback((page: Page) => { navigate({ page }); }, [navigate]);
   const openHelp = useCallback(() => { setHelp(true); }, []);

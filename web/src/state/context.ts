@@ -24,28 +24,42 @@ export function useApp(): App {
 }
 
 const OFTEN_MS = 250;
-const SELDOM_MS = 1000;
+const SELDOM_MS = 500;
 const MANY_ROWS = 5000;
+const STATUS_MS = 1000;
+const PART_MS = 400;
 
 /**
- * The board; renders again when it changed, at most four times a second, and less often where there
- * are many rows to sort.
+ * The version of the board that is to be shown; what uses it renders again when the board changed,
+ * at most four times a second, and less often where there are many rows to sort. The first whole
+ * listing is shown at once, a part of it only if the rest takes its time: drawing it would hold up
+ * what is still to come.
  */
-export function useBoard(): Board {
+export function useBoardVersion(): number {
   const { board, live } = useApp();
-  const [, setVersion] = useState(board.version);
-  const shown = useRef({ version: board.version, at: 0 });
+  const [version, setVersion] = useState(board.version);
+  const shown = useRef({ version: board.version, at: 0, complete: board.complete });
+  const opened = useRef(performance.now());
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
+    const dueAt = (isWhole: boolean) => {
+      if (isWhole) return 0;
+      if (!board.complete && shown.current.at === 0) return opened.current + PART_MS;
+      return shown.current.at + (board.rows.size > MANY_ROWS ? SELDOM_MS : OFTEN_MS);
+    };
     const show = () => {
       timer = undefined;
       if (document.hidden || shown.current.version === board.version) return;
-      shown.current = { version: board.version, at: performance.now() };
+      shown.current = { version: board.version, at: performance.now(), complete: board.complete };
       setVersion(board.version);
     };
     const changed = () => {
-      const gap = board.rows.size > MANY_ROWS ? SELDOM_MS : OFTEN_MS;
-      timer ??= setTimeout(show, Math.max(0, shown.current.at + gap - performance.now()));
+      const isWhole = board.complete && !shown.current.complete;
+      if (isWhole) {
+        clearTimeout(timer);
+        timer = undefined;
+      }
+      timer ??= setTimeout(show, Math.max(0, dueAt(isWhole) - performance.now()));
     };
     changed();
     document.addEventListener("visibilitychange", changed);
@@ -56,14 +70,32 @@ export function useBoard(): Board {
       document.removeEventListener("visibilitychange", changed);
     };
   }, [board, live]);
-  return board;
+  return version;
 }
 
-/** How the stream is doing. */
+export function useBoard(): Board {
+  useBoardVersion();
+  return useApp().board;
+}
+
+/** Whether a reader would want to know at once; counts and times may wait. */
+function isNews(before: LiveStatus, now: LiveStatus): boolean {
+  return before.state !== now.state || before.problem !== now.problem || before.listing !== now.listing || before.listProblem !== now.listProblem;
+}
+
+/** How the stream is doing. What uses it renders again when that changes, and once a second. */
 export function useLive(): LiveStatus {
   const { live } = useApp();
   const [status, setStatus] = useState(live.status);
-  useEffect(() => live.subscribe(() => { if (!document.hidden) setStatus(live.status); }), [live]);
+  const shown = useRef({ status, at: performance.now() });
+  useEffect(() => live.subscribe(() => {
+    if (document.hidden) return;
+    const now = live.status;
+    const at = performance.now();
+    if (!isNews(shown.current.status, now) && at - shown.current.at < STATUS_MS) return;
+    shown.current = { status: now, at };
+    setStatus(now);
+  }), [live]);
   return status;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { useCallback, useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { problemOf, type ApiProblem } from "../api/problem";
 
 export interface Fetched<T> {
@@ -11,15 +11,20 @@ export interface Fetched<T> {
 
 /**
  * Loads something, again whenever `deps` change, and every `everyMs` while the page is visible. Old
- * data stay while new ones are loaded. A token that is refused logs out by itself, in the Api.
+ * data stay while new ones are loaded. A token that is refused logs out by itself, in the Api. What
+ * can wait begins after `firstAfterMs`, so that it does not stand in the way of the page's start.
  */
-export function useFetched<T>(load: (signal: AbortSignal) => Promise<T>, deps: readonly unknown[], everyMs?: number): Fetched<T> {
+export function useFetched<T>(load: (signal: AbortSignal) => Promise<T>, deps: readonly unknown[], everyMs?: number, firstAfterMs = 0): Fetched<T> {
   const [state, setState] = useState<Omit<Fetched<T>, "reload">>({ data: null, problem: null, loading: true });
   const [turn, setTurn] = useState(0);
   const reload = useCallback(() => { setTurn((before) => before + 1); }, []);
 
   // What was loaded for other deps is not an answer to these.
-  useEffect(() => { setState({ data: null, problem: null, loading: true }); }, deps);
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (!isFirst.current) setState({ data: null, problem: null, loading: true });
+    isFirst.current = false;
+  }, deps);
 
   useEffect(() => {
     const abort = new AbortController();
@@ -33,7 +38,7 @@ export function useFetched<T>(load: (signal: AbortSignal) => Promise<T>, deps: r
       }, everyMs);
     };
     const run = async () => {
-      setState((before) => ({ ...before, loading: true }));
+      setState((before) => (before.loading ? before : { ...before, loading: true }));
       try {
         const data = await load(abort.signal);
         if (!abort.signal.aborted) setState({ data, problem: null, loading: false });
@@ -49,13 +54,14 @@ export function useFetched<T>(load: (signal: AbortSignal) => Promise<T>, deps: r
       void run();
     };
     document.addEventListener("visibilitychange", onVisible);
-    void run();
+    if (firstAfterMs === 0 || turn > 0) void run();
+    else timer = setTimeout(() => void run(), firstAfterMs);
     return () => {
       abort.abort();
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", onVisible);
     };
-  }, [...deps, everyMs, turn]);
+  }, [...deps, everyMs, firstAfterMs, turn]);
 
   return { ...state, reload };
 }

@@ -3,6 +3,7 @@
 // Lists all locks now and then, and single ones where an event did not say enough.
 import type { Api } from "../api/client";
 import { problemOf, type ApiProblem } from "../api/problem";
+import type { LockPage } from "../api/types";
 import type { Board } from "./board";
 
 const PAGE = 1000;
@@ -15,6 +16,8 @@ const EVERY_MANY_MS = 120_000;
 const AFTER_FAILURE_MS = 5000;
 
 export interface ListerHooks {
+  /** A listing has its first page, with what happened up to this event; null: it failed. */
+  began(lastEventId: number | null): void;
   /** Just before a listing counts as complete. */
   beforeEnd(): void;
   /** The board has something new. */
@@ -52,8 +55,6 @@ export class Lister {
     this.#prefix = prefix;
     this.#abort = new AbortController();
     this.#timer = setInterval(() => { this.#tick(); }, TICK_MS);
-    // The stream's opening begins the first listing; should it not open, the tick does.
-    this.#began = performance.now() - EVERY_MANY_MS + TICK_MS;
   }
 
   stop(): void {
@@ -113,6 +114,7 @@ export class Lister {
       if (signal.aborted) return;
       this.#board.dropLoad();
       this.problem = problemOf(thrown);
+      this.#hooks.began(null);
     }
     this.listing = false;
     this.#took = performance.now() - this.#began;
@@ -120,14 +122,18 @@ export class Lister {
   }
 
   async #pages(signal: AbortSignal): Promise<void> {
-    let cursor: string | null = null;
-    do {
-      const page = await this.#api.locks(this.#prefix, cursor, PAGE, signal);
+    const ask = (cursor: string | null) => this.#api.locks(this.#prefix, cursor, PAGE, signal);
+    let coming: Promise<LockPage> | null = ask(null);
+    while (coming !== null) {
+      const page: LockPage = await coming;
       signal.throwIfAborted();
+      this.#hooks.began(page.last_event_id);
+      // With no room left, the rest of a huge store would be asked for in vain. The next page is
+      // under way while this one is taken in.
+      coming = page.next === null || this.#board.full ? null : ask(page.next);
+      coming?.catch(() => undefined);
       this.#board.load(page.locks, performance.now());
       this.#hooks.changed();
-      cursor = page.next;
-      // With no room left, the rest of a huge store would be asked for in vain.
-    } while (cursor !== null && !this.#board.full);
+    }
   }
 }

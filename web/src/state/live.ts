@@ -37,6 +37,9 @@ export class Live {
   readonly #skew = new Skew();
   readonly #rate = new Rate();
   #stream: EventStream | null = null;
+  /** The stream waits for the first page, whose last event it goes on from: so nothing is missed between them. */
+  #follows = false;
+  #isJoined = false;
   #problem: ApiProblem | null = null;
   #queue: LockEvent[] = [];
   #flushTimer: ReturnType<typeof setTimeout> | undefined;
@@ -45,6 +48,7 @@ export class Live {
     this.#door = door;
     this.#board = board;
     this.#lister = new Lister(api, board, {
+      began: (lastEventId) => { this.#follow(lastEventId); },
       beforeEnd: () => { this.#drain(); },
       changed: () => { this.#tell(); },
     });
@@ -83,15 +87,19 @@ export class Live {
       onEvent: (event) => { this.#take(event); },
       onMissed: () => { this.#lister.listSoon(); },
       // Behind a load balancer the server may be another one, so a list is due after each reconnect.
-      onOpen: () => { this.#lister.listNow(); },
+      onOpen: () => {
+        if (this.#isJoined) this.#isJoined = false;
+        else this.#lister.listNow();
+      },
       onState: (_, problem) => {
         this.#problem = problem;
         this.#tell();
       },
     });
     this.#stream = stream;
-    stream.start();
+    this.#follows = false;
     this.#lister.start(this.prefix);
+    this.#lister.listNow();
   }
 
   stop(): void {
@@ -121,6 +129,13 @@ export class Live {
   /** Asks for one lock again, soon. */
   refresh(name: string): void {
     this.#board.markDirty(name);
+  }
+
+  #follow(lastEventId: number | null): void {
+    if (this.#follows) return;
+    this.#follows = true;
+    this.#isJoined = lastEventId !== null;
+    this.#stream?.start(lastEventId);
   }
 
   #take(event: LockEvent): void {

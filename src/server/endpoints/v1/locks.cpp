@@ -58,10 +58,14 @@ Result<store::ListRequest> parse_list(const Call& call) {
 }
 
 Task<Response> list_page(Services& services, PrincipalPtr principal, store::ListRequest request) {
+  // Whoever follows the events after this one misses nothing that the page does not have.
+  const auto last_event_id = services.events.last_id();
   auto listing = list_visible(services.shared_core(), std::move(principal), std::move(request));
   Result<LockPage> page = co_await std::move(listing);
   if (!page) co_return answer(page.error());
-  co_return answer(200, text::to_json(*page, wall_now()));
+  auto body = text::to_json(*page, wall_now());
+  body["last_event_id"] = last_event_id;
+  co_return answer(200, body);
 }
 
 Task<Response> list(const Call& call) {

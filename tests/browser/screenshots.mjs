@@ -71,6 +71,7 @@ try {
   for (const { file, path, options } of shots) {
     const page = await openPage(t, browser, options);
     await openDashboard(page, server, path);
+    if (path === "") await page.getByText("1 min", { exact: true }).click();
     await sleep(4_000);
     await page.screenshot({ path: join(folder, `${file}.png`) });
   }

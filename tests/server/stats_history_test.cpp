@@ -76,8 +76,8 @@ TEST(StatsHistory, the_waits_of_a_step_are_those_that_ended_in_it) {
   for (int i = 0; i < 100; ++i) sample.waits.add(5ms);
   history.add(sample);
   const auto out = columns(history, "1m");
-  EXPECT_NEAR(out.at("wait_p50_ms").as_array()[0].to_number<double>(), 6.25, 0.01);
-  EXPECT_NEAR(out.at("wait_p99_ms").as_array()[0].to_number<double>(), 9.925, 0.01);
+  EXPECT_NEAR(out.at("wait_p50_ms").as_array()[0].to_number<double>(), 3.75, 0.01);
+  EXPECT_NEAR(out.at("wait_p99_ms").as_array()[0].to_number<double>(), 4.975, 0.01);
 }
 
 TEST(StatsHistory, reads_once_a_second_until_it_is_stopped) {

@@ -196,9 +196,10 @@ void Connection::append(Response& response, bool keep_alive, bool with_body) {
   if (with_body) out_.append(response.body);
 }
 
+// Never at once, even if there is something to take.
 struct Connection::StreamTurn {
   Stream& stream;
-  bool await_ready() const { return stream.has_turn(); }
+  bool await_ready() const { return false; }
   void await_suspend(std::coroutine_handle<> handle) { stream.wait(handle); }
   void await_resume() const noexcept {}
 };

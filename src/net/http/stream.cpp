@@ -52,11 +52,6 @@ bool Stream::is_open() {
   return !is_ended_ && (!is_closing_ || !gathered_.empty());
 }
 
-bool Stream::has_turn() {
-  const std::lock_guard lock(mutex_);
-  return is_ended_ || is_closing_ || !gathered_.empty();
-}
-
 void Stream::wait(std::coroutine_handle<> handle) {
   bool came_meanwhile = false;
   {
@@ -69,8 +64,8 @@ void Stream::wait(std::coroutine_handle<> handle) {
 
 void Stream::take(std::string& out) {
   const std::lock_guard lock(mutex_);
-  out.append(gathered_);
-  gathered_.clear();
+  out.append(gathered_, 0, max_piece_bytes);
+  gathered_.erase(0, max_piece_bytes);
 }
 
 void Stream::end() {

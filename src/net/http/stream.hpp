@@ -9,6 +9,9 @@
 
 namespace holdfast::net::http {
 
+// Written at once: the other connections of the thread have their turn between two pieces.
+inline constexpr std::size_t max_piece_bytes = std::size_t{16} * 1024;
+
 // The body of an answer without an end. Anybody writes; the connection takes what has gathered
 // whenever the client has read what came before.
 class Stream final : public BodyStream, public std::enable_shared_from_this<Stream> {
@@ -22,9 +25,8 @@ class Stream final : public BodyStream, public std::enable_shared_from_this<Stre
 
   // For the connection, on its own thread.
   bool is_open();
-  bool has_turn();  // something to take, or the end
   void wait(std::coroutine_handle<> handle);
-  void take(std::string& out);
+  void take(std::string& out);  // the next piece
   void end();
 
  private:

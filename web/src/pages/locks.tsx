@@ -51,10 +51,11 @@ export function LocksPage() {
   const now = useNow(500);
   const [view, setView] = useState(kept);
   kept = view;
-  const rows = useMemo(() => viewOf(board.rows.values(), view), [board, version, view]);
+  // Counted in the same moment: the board goes on while its last picture is still shown.
+  const { rows, total } = useMemo(() => ({ rows: viewOf(board.rows.values(), view), total: board.rows.size }), [board, version, view]);
   const enter = useArrowsInto();
   const open = (row: Row) => { navigate({ page: "lock", name: row.name }); };
-  const shown = rows.length === board.rows.size ? counted(rows.length, "lock") : `${count(rows.length)} of ${counted(board.rows.size, "lock")}`;
+  const shown = rows.length === total ? counted(total, "lock") : `${count(rows.length)} of ${counted(total, "lock")}`;
   return (
     <div class="page fill locks">
       <div class="head">

@@ -118,7 +118,7 @@ bench-recipes: ## Build the release and run the benchmarks of idempotency and of
 	@$(call build,release,benchmarks)
 	bench/run build/release/bench recipes guard
 
-bench-dashboard: ## Build the release and run the benchmarks of the dashboard, about 15 minutes
+bench-dashboard: ## Build the release and run the benchmarks of the dashboard, about 12 minutes
 	@tools/install_packages build test bench test_web
 	@$(call build,release,benchmarks)
 	@cd tests/browser && npm ci --silent --no-audit --no-fund

@@ -50,12 +50,14 @@ Times measure(const std::string& at) {
   const auto release = post(at, "/v1/locks/bench/release", R"({"owner":"bench"})");
   std::vector<double> times;
   const auto begin = steady_clock::now();
-  for (auto next = begin; next < begin + measured_for; next += microseconds(1'000'000 / pairs_per_s)) {
+  for (auto next = begin; next < begin + measured_for;
+       next += microseconds(1'000'000 / pairs_per_s)) {
     std::this_thread::sleep_until(next);
     const auto before = steady_clock::now();
     caller.send(acquire);
     if (caller.receive().status != 200) give_up("an acquire failed");
-    times.push_back(std::chrono::duration<double, std::micro>(steady_clock::now() - before).count());
+    times.push_back(
+        std::chrono::duration<double, std::micro>(steady_clock::now() - before).count());
     caller.send(release);
     if (caller.receive().status != 200) give_up("a release failed");
   }

@@ -13,8 +13,8 @@ constexpr std::chrono::milliseconds observation_interval{500};
 // Whatever else a store answers, it has answered.
 std::uint64_t failures(const ByOutcome& commands) {
   std::uint64_t count = 0;
-  for (const auto code : {Errc::unavailable, Errc::outcome_unknown, Errc::quorum_not_reached,
-                          Errc::not_replicated}) {
+  for (const auto code :
+       {Errc::unavailable, Errc::outcome_unknown, Errc::quorum_not_reached, Errc::not_replicated}) {
     count += commands.of(code).value();
   }
   return count;

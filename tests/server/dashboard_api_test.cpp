@@ -44,9 +44,8 @@ class DashboardApiTest : public ServerTest {
 TEST_F(DashboardApiTest, a_timeline_has_whoever_held_and_waited_and_for_how_long) {
   start();
   const auto first = post("/v1/locks/a/acquire", R"({"metadata":{"host":"web-1","pid":7}})");
-  auto second = std::async(std::launch::async, [&] {
-    return post("/v1/locks/a/acquire", R"({"wait":"5s"})");
-  });
+  auto second = std::async(std::launch::async,
+                           [&] { return post("/v1/locks/a/acquire", R"({"wait":"5s"})"); });
   ASSERT_TRUE(test::eventually([&] { return get("/v1/stats").number("waiters") == 1; }));
   EXPECT_EQ(post("/v1/locks/a/renew", release_of(first)).status, 200);
   EXPECT_EQ(post("/v1/locks/a/release", release_of(first)).status, 200);
@@ -70,8 +69,8 @@ TEST_F(DashboardApiTest, a_timeline_has_whoever_held_and_waited_and_for_how_long
     EXPECT_TRUE(event.contains("expires_in_ms"));
     if (event.contains("waited_ms")) holder = event.at("party").as_string();
   }
-  EXPECT_EQ(types, (std::multiset<std::string>{"acquired", "acquired", "queued", "released",
-                                               "renewed"}));
+  EXPECT_EQ(types,
+            (std::multiset<std::string>{"acquired", "acquired", "queued", "released", "renewed"}));
   EXPECT_FALSE(waiter.empty());
   EXPECT_EQ(waiter, holder) << "whoever waited is known again when it holds";
   EXPECT_EQ(answer.body.find(first.text("owner")), std::string::npos);
@@ -220,7 +219,8 @@ TEST_F(DashboardApiTest, the_audit_trail_can_be_searched) {
   EXPECT_EQ(count("principal=nobody"), 0U);
   EXPECT_EQ(count("since=2099-01-01T00:00:00Z"), 0U);
   EXPECT_EQ(count("until=2001-01-01T00:00:00Z"), 0U);
-  EXPECT_EQ(count("what=released&since=2001-01-01T00:00:00Z&until=2099-01-01T00:00:00%2B01:00"), 1U);
+  EXPECT_EQ(count("what=released&since=2001-01-01T00:00:00Z&until=2099-01-01T00:00:00%2B01:00"),
+            1U);
   EXPECT_EQ(get("/v1/audit?since=yesterday").status, 400);
   EXPECT_EQ(get("/v1/audit?who=me").status, 400);
 }

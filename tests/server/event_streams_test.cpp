@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/events/streams.hpp"
-
 #include "support/hand_runtime.hpp"
 
 #include <gmock/gmock.h>
@@ -23,7 +22,9 @@ class Page : public net::http::BodyStream {
     return true;
   }
   void close() override { is_gone = true; }
-  void on_closed(std::move_only_function<void()> callback) override { closed = std::move(callback); }
+  void on_closed(std::move_only_function<void()> callback) override {
+    closed = std::move(callback);
+  }
 
   void leave() {
     is_gone = true;

@@ -36,8 +36,8 @@ TEST(EventHub, hands_an_event_to_everybody_whose_filter_fits) {
   EventHub hub(10, 100);
   auto all = hub.subscribe({}, std::nullopt);
   auto orders = hub.subscribe({.prefix = "orders:"}, std::nullopt);
-  auto allowed = hub.subscribe({.allowed = [](std::string_view name) { return name == "x"; }},
-                               std::nullopt);
+  auto allowed =
+      hub.subscribe({.allowed = [](std::string_view name) { return name == "x"; }}, std::nullopt);
   EXPECT_EQ(hub.publish(event("orders:1")), 100U);
   EXPECT_EQ(hub.publish(event("x")), 101U);
   EXPECT_THAT(ids(all), ElementsAre(100, 101));
@@ -176,11 +176,8 @@ TEST(EventHub, the_text_is_made_once_and_shared) {
 }
 
 TEST(EventHub, an_event_tells_whose_it_is_and_for_how_long) {
-  const PublishedEvent seen(1, {.name = "a",
-                                .party = 0xabc,
-                                .remaining = 1500ms,
-                                .waited = 20ms,
-                                .held = 3s});
+  const PublishedEvent seen(
+      1, {.name = "a", .party = 0xabc, .remaining = 1500ms, .waited = 20ms, .held = 3s});
   EXPECT_NE(seen.json().find(R"("party":"0000000000000abc","expires_in_ms":1500,"waited_ms":20,)"
                              R"("held_ms":3000)"),
             std::string::npos)

@@ -66,7 +66,8 @@ TEST(Timelines, waits_and_holds_are_counted_for_longer_than_events_are_kept) {
   Timelines timelines(1, 100);
   for (int i = 0; i < 4; ++i) {
     timelines.add(std::make_shared<const PublishedEvent>(
-        1, Event{.name = "a", .waited = i < 3 ? std::optional<Micros>(40ms) : std::nullopt,
+        1, Event{.name = "a",
+                 .waited = i < 3 ? std::optional<Micros>(40ms) : std::nullopt,
                  .held = 2s}));
   }
   const auto timeline = timelines.of("a");

@@ -246,7 +246,8 @@ const Command serve_command{
     .summary = "serve locks over HTTP to programs in any language",
     .description =
         "Serves leases over HTTP, the endpoints of the Valkey guide, events and metrics, and a "
-        "dashboard for people at /, until SIGTERM or SIGINT. The server keeps no lock itself: any number of servers on one store "
+        "dashboard for people at /, until SIGTERM or SIGINT. The server keeps no lock itself: any "
+        "number of servers on one store "
         "behave as one.\n\n"
         "It listens on this machine only, where nobody needs a token. Any other address needs "
         "--token-file and --tls-cert, or an option that says that you want to do without.\n\n"

@@ -33,12 +33,12 @@ const Router& all_routes() {
   static const Router router = [] {
     Router table;
     for (const auto& group : {
-             acquire_routes,     acquire_all_routes, lease_routes,        lock_routes,
-             timeline_routes,    session_routes,     fence_routes,        rate_limit_routes,
-             idempotency_routes, event_routes,       trail_routes,        stats_routes,
-             me_routes,          pattern_routes,     n8n_lock_routes,     n8n_rate_routes,
-             n8n_clean_up_routes, forrst_routes,     store_apply_routes,  store_look_routes,
-             health_routes,      docs_routes,        dashboard_routes,
+             acquire_routes,      acquire_all_routes, lease_routes,       lock_routes,
+             timeline_routes,     session_routes,     fence_routes,       rate_limit_routes,
+             idempotency_routes,  event_routes,       trail_routes,       stats_routes,
+             me_routes,           pattern_routes,     n8n_lock_routes,    n8n_rate_routes,
+             n8n_clean_up_routes, forrst_routes,      store_apply_routes, store_look_routes,
+             health_routes,       docs_routes,        dashboard_routes,
          }) {
       table.add(group);
     }

@@ -32,10 +32,10 @@ struct Event {
   std::optional<Kind> kind{};
   std::optional<std::uint32_t> permits{};
   std::shared_ptr<const Metadata> metadata{};  // may be null
-  std::uint64_t party = 0;            // of the holder or waiter; 0: not known
-  std::optional<Micros> remaining{};  // acquired, renewed: what was left of the lease
-  std::optional<Micros> waited{};     // acquired, left: after how long a wait
-  std::optional<Micros> held{};       // of what ended: after how long
+  std::uint64_t party = 0;                     // of the holder or waiter; 0: not known
+  std::optional<Micros> remaining{};           // acquired, renewed: what was left of the lease
+  std::optional<Micros> waited{};              // acquired, left: after how long a wait
+  std::optional<Micros> held{};                // of what ended: after how long
 };
 
 // An event with its id. Its JSON is made when the first subscriber asks, and then shared: an event

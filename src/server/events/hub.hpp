@@ -67,7 +67,6 @@ class EventHub {
   std::uint64_t last_id() const;
 
  private:
-
   const std::size_t kept_events_;
   Timelines* const timelines_;
   std::function<void()> on_news_;

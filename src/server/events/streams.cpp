@@ -35,7 +35,7 @@ struct EventStreams::Shared {
   EventHub& hub;
   const std::shared_ptr<runtime::Runtime> runtime;
   std::mutex mutex;
-  std::vector<std::weak_ptr<Listener>> asleep;       // guarded by mutex
+  std::vector<std::weak_ptr<Listener>> asleep;        // guarded by mutex
   std::unordered_set<std::shared_ptr<Listener>> all;  // the same
 
   void wake_all();
@@ -110,10 +110,9 @@ class EventStreams::Listener : public std::enable_shared_from_this<Listener> {
   // With mutex_ held.
   void keep_warm() {
     const auto number = ++silence_;
-    runtime_->schedule(runtime_->now() + event_heartbeat,
-                       [weak = weak_from_this(), number] {
-                         if (const auto self = weak.lock()) self->beat(number);
-                       });
+    runtime_->schedule(runtime_->now() + event_heartbeat, [weak = weak_from_this(), number] {
+      if (const auto self = weak.lock()) self->beat(number);
+    });
   }
 
   void beat(std::uint64_t number) {

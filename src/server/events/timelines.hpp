@@ -49,7 +49,7 @@ class Timelines {
   };
   using Entries = std::list<Entry>;
 
-  Entry& entry(std::string_view name);     // with mutex_ held
+  Entry& entry(std::string_view name);   // with mutex_ held
   void forget_others(const Entry& but);  // the same
 
   const std::size_t max_each_;

@@ -19,7 +19,7 @@ namespace holdfast::server {
 // The limits that one request has to pass, and how far it is.
 struct EndpointLimits::Round {
   std::span<const EndpointLimit* const> limits;
-  std::size_t at = 0;  // of the one that is asked
+  std::size_t at = 0;   // of the one that is asked
   std::string scope{};  // of the same
   std::optional<RateOutcome> tightest{};
 

@@ -30,10 +30,10 @@ struct Counts {
   using Time = std::chrono::microseconds;
   // From a tenth of a millisecond to an hour.
   static constexpr std::array<Time, 22> bounds{
-      Time(100),         Time(250),        Time(500),          Time(1'000),       Time(2'500),
-      Time(5'000),       Time(10'000),     Time(25'000),       Time(50'000),      Time(100'000),
-      Time(250'000),     Time(500'000),    Time(1'000'000),    Time(2'500'000),   Time(5'000'000),
-      Time(10'000'000),  Time(30'000'000), Time(60'000'000),   Time(120'000'000), Time(300'000'000),
+      Time(100),         Time(250),          Time(500),        Time(1'000),       Time(2'500),
+      Time(5'000),       Time(10'000),       Time(25'000),     Time(50'000),      Time(100'000),
+      Time(250'000),     Time(500'000),      Time(1'000'000),  Time(2'500'000),   Time(5'000'000),
+      Time(10'000'000),  Time(30'000'000),   Time(60'000'000), Time(120'000'000), Time(300'000'000),
       Time(600'000'000), Time(3'600'000'000)};
 
   // Each only its own, not those below. They may go round: only differences are looked at then.

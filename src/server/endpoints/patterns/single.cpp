@@ -43,9 +43,8 @@ Response refuse(const Job& job, const NotTaken& why) {
 }
 
 void write_down_end(const Job& job, Fence fence, Micros held, bool were_ours) {
-  record(job, {.type = were_ours ? EventType::released : EventType::lost,
-               .fence = fence,
-               .held = held});
+  record(job,
+         {.type = were_ours ? EventType::released : EventType::lost, .fence = fence, .held = held});
   job.services.metrics().hold_time.add(held);
 }
 
@@ -100,9 +99,8 @@ Task<Response> run_single(Job job) {
   }
   job.place.reset();
   const Fence fence = leases.front()->fence();
-  record(job, {.type = EventType::acquired,
-               .fence = fence,
-               .remaining = leases.front()->remaining()});
+  record(job,
+         {.type = EventType::acquired, .fence = fence, .remaining = leases.front()->remaining()});
   Ticket ticket{order.resource, fence};
   Leash leash = leash_of(job, *leases.front());
   auto working = perform(job.services, order.operation, std::move(ticket), std::move(leash));

@@ -39,9 +39,7 @@ class Note {
     const auto waiter = forget(verb.request);
     if (granted == nullptr) return;
     if (waiter) return record_won(*waiter, granted);
-    record({.type = EventType::renewed,
-            .fence = granted->fence,
-            .remaining = granted->remaining});
+    record({.type = EventType::renewed, .fence = granted->fence, .remaining = granted->remaining});
   }
   void operator()(const model::Release& verb) const {
     const auto waiter = forget(verb.request);

@@ -45,8 +45,7 @@ boost::json::array contended_names(const Call& call, RankedBy rank, std::size_t 
 
 Task<Response> contention(const Call& call) {
   call.services.watcher->want();
-  return done(
-      answer(200, {{"names", contended_names(call, RankedBy::time, shown_names_by_time)}}));
+  return done(answer(200, {{"names", contended_names(call, RankedBy::time, shown_names_by_time)}}));
 }
 
 Task<Response> history(const Call& call) {
@@ -60,8 +59,7 @@ Task<Response> history(const Call& call) {
   }
   const auto* span = find_span(word);
   if (span == nullptr) {
-    return done(
-        answer(Error{Errc::bad_input, fmt::format("span: must be one of {}", span_words)}));
+    return done(answer(Error{Errc::bad_input, fmt::format("span: must be one of {}", span_words)}));
   }
   return done(answer(200, call.services.history->columns(*span)));
 }
@@ -70,14 +68,15 @@ Task<Response> stats(const Call& call) {
   auto& services = call.services;
   services.watcher->want();
   const auto gauges = services.gauges();
-  return done(answer(200, {{"contended", contended_names(call, RankedBy::times, shown_contended_names)},
-                           {"held_locks", number_or_null(gauges.held)},
-                           {"waiters_on_store", number_or_null(gauges.waiters_on_store)},
-                           {"waiters", gauges.waiters},
-                           {"connections", gauges.connections},
-                           {"sessions", gauges.sessions},
-                           {"event_streams", gauges.event_streams},
-                           {"store_up", gauges.store_up}}));
+  return done(
+      answer(200, {{"contended", contended_names(call, RankedBy::times, shown_contended_names)},
+                   {"held_locks", number_or_null(gauges.held)},
+                   {"waiters_on_store", number_or_null(gauges.waiters_on_store)},
+                   {"waiters", gauges.waiters},
+                   {"connections", gauges.connections},
+                   {"sessions", gauges.sessions},
+                   {"event_streams", gauges.event_streams},
+                   {"store_up", gauges.store_up}}));
 }
 
 boost::json::object to_json(const DeadlockMember& member, const Principal& reader) {

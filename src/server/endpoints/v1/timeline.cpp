@@ -30,10 +30,10 @@ json::object to_json(const Counts& counts) {
 
 // Events have their text already; there is no need to read it again.
 Response encode(const std::string& name, const Timeline& timeline) {
-  std::string body =
-      fmt::format(R"({{"name":{},"truncated":{},"waits":{},"holds":{},"events":[)",
-                  json::serialize(json::string(name)), timeline.truncated,
-                  json::serialize(to_json(timeline.waits)), json::serialize(to_json(timeline.holds)));
+  std::string body = fmt::format(R"({{"name":{},"truncated":{},"waits":{},"holds":{},"events":[)",
+                                 json::serialize(json::string(name)), timeline.truncated,
+                                 json::serialize(to_json(timeline.waits)),
+                                 json::serialize(to_json(timeline.holds)));
   for (std::size_t at = 0; at < timeline.events.size(); ++at) {
     if (at > 0) body += ',';
     body += timeline.events[at]->json();
@@ -50,8 +50,7 @@ Task<Response> timeline(const Call& call) {
   }
   // What a token does not cover looks like a lock to which nothing has happened.
   const bool may_see = call.principal->may(Verb::read, name->str());
-  return done(
-      encode(name->str(), may_see ? call.services.timelines.of(name->str()) : Timeline{}));
+  return done(encode(name->str(), may_see ? call.services.timelines.of(name->str()) : Timeline{}));
 }
 
 constexpr std::array routes{

@@ -46,9 +46,8 @@ Result<void> take(AuditQuery& query, std::string_view name, std::string value) {
   if (name == "until") return put(query.until, time(name, value));
   if (name == "limit") return put(query.limit, number<std::size_t>(name, value));
   if (name == "cursor") return put(query.cursor, number<std::uint64_t>(name, value));
-  return fail(
-      Errc::bad_input,
-      "query: only prefix, what, principal, since, until, cursor and limit are known");
+  return fail(Errc::bad_input,
+              "query: only prefix, what, principal, since, until, cursor and limit are known");
 }
 
 Result<AuditQuery> parse(const Call& call) {

@@ -17,7 +17,7 @@
 namespace holdfast::server {
 
 // Between two writes to one listener.
-inline constexpr std::chrono::milliseconds event_interval{100};
+inline constexpr std::chrono::milliseconds event_interval{25};
 // A line now and then, so that proxies and clients know that we are there.
 inline constexpr std::chrono::seconds event_heartbeat{15};
 

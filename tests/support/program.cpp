@@ -63,9 +63,9 @@ void close_once(int& fd) {
   fd = -1;
 }
 
-}  // namespace
-
 void pause_briefly() { std::this_thread::sleep_for(std::chrono::milliseconds(2)); }
+
+}  // namespace
 
 bool is_running(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");

@@ -4,6 +4,8 @@
 // does.
 #pragma once
 
+#include "support/timing.hpp"
+
 #include <sys/types.h>
 
 #include <chrono>
@@ -91,21 +93,5 @@ bool is_running(pid_t pid);
 
 // User and system time it has used so far.
 std::chrono::milliseconds cpu_time_of(pid_t pid);
-
-// True as soon as `condition()` is, false after the patience. Asks every few milliseconds.
-template <typename Condition>
-bool eventually(Condition condition, std::chrono::milliseconds patience = std::chrono::seconds(10));
-
-void pause_briefly();
-
-template <typename Condition>
-bool eventually(Condition condition, std::chrono::milliseconds patience) {
-  const auto until = std::chrono::steady_clock::now() + patience;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > until) return false;
-    pause_briefly();
-  }
-  return true;
-}
 
 }  // namespace holdfast::test

@@ -147,7 +147,7 @@ void measure_a_file() {
   print_row("read as a history", parsing, "s");
   print_row("read and checked: 1,000,000 operations", whole, "s");
   std::fclose(file);
-  bar_at_most("3.check_history_1m_s", median(whole), 10);
+  bar_at_most("simulation.check_history_1m_s", median(whole), 10);
 }
 
 void measure_small_ones() {
@@ -162,7 +162,7 @@ void measure_small_ones() {
   }
   print_row(fmt::format("{} operations, {} events in memory", small, history.events.size()), each,
             "us");
-  bar_at_most("3.check_history_small_us", median(each), 60);
+  bar_at_most("simulation.check_history_small_us", median(each), 60);
 }
 
 }  // namespace

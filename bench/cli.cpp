@@ -51,7 +51,7 @@ void compare_with_flock(const TempFolder& folder) {
   print_row("flock FILE true", theirs, "ms");
   print_row("holdfast run x -- true", ours, "ms");
   print_row("ratio", ratios, "");
-  bar_at_most("5.run_vs_flock", median(ratios), 3);
+  bar_at_most("cli.run_vs_flock", median(ratios), 3);
 }
 
 void weigh(const TempFolder& folder) {
@@ -62,7 +62,7 @@ void weigh(const TempFolder& folder) {
     sizes.push_back(run.most_resident_mb());
   }
   print_row("memory of holdfast run", sizes, "MB");
-  bar_at_most("5.run_rss_mb", median(sizes), 12);
+  bar_at_most("cli.run_rss_mb", median(sizes), 12);
 }
 
 struct Wait {
@@ -103,8 +103,8 @@ void watch_waiters(const TempFolder& folder) {
     print_row(label, used, "ms");
     bar_at_most(name, median(used), 20);
   };
-  report("a minute of waiting, file:", "5.waiting_cpu_ms_file", on_file);
-  report("a minute of waiting, redis:", "5.waiting_cpu_ms_redis", on_redis);
+  report("a minute of waiting, file:", "cli.waiting_cpu_ms_file", on_file);
+  report("a minute of waiting, redis:", "cli.waiting_cpu_ms_redis", on_redis);
 }
 
 }  // namespace

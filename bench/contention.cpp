@@ -119,6 +119,6 @@ int main() {
   print_row("file: 100 processes, fewest acquisitions of one", outcome.least, "");
   const bool enough_each = *std::min_element(outcome.least.begin(), outcome.least.end()) >= 100;
   if (!enough_each) print_note("some process had fewer than 100 acquisitions: fairness is short");
-  bar_at_least("2.file_fairness_min_max", enough_each ? median(outcome.min_max) : 0, 0.95);
-  bar_at_least("2.file_contention_handover_share", median(outcome.share), 0.8);
+  bar_at_least("file.fairness_min_max", enough_each ? median(outcome.min_max) : 0, 0.95);
+  bar_at_least("file.contention_handover_share", median(outcome.share), 0.8);
 }

@@ -121,7 +121,7 @@ int main(int argc, char** argv) {
   print_note(fmt::format("API against LMDB: {:.2f} x; apply against LMDB NOSYNC alone: {:.2f} x",
                          against_lmdb("file: API", floor),
                          against_lmdb("file: apply", "floor: LMDB NOSYNC alone")));
-  bar_at_least("2.file_vs_lmdb_floor", against_lmdb("file: apply", floor), 0.5);
-  bar_at_least("2.file_vs_sqlite", run.per_second("file: apply") / run.per_second("rival: SQLite"),
+  bar_at_least("file.vs_lmdb_floor", against_lmdb("file: apply", floor), 0.5);
+  bar_at_least("file.vs_sqlite", run.per_second("file: apply") / run.per_second("rival: SQLite"),
                2);
 }

@@ -85,6 +85,6 @@ int main() {
   const auto growth_kb = in_children(growth_of_many_pairs_kb);
   print_row("memory: 1,000,000 held locks, each", bytes, "bytes");
   print_row("memory: growth by 10,000,000 pairs through the API", growth_kb, "KiB");
-  bar_at_most("2.memory_bytes_per_lock", median(bytes), 400);
-  bar_at_most("2.rss_growth_10m_pairs_kb", median(growth_kb), 1024);
+  bar_at_most("memory.bytes_per_lock", median(bytes), 400);
+  bar_at_most("memory.rss_growth_10m_pairs_kb", median(growth_kb), 1024);
 }

@@ -167,8 +167,8 @@ void run() {
       compare("one resource", nginx_at, ours_at, write_file(folder, "one.lua", one_resource));
   const auto many = compare("a thousand resources", nginx_at, ours_at,
                             write_file(folder, "many.lua", many_resources));
-  bar_at_most("9.guard_p50_vs_nginx", std::max(median(one.p50), median(many.p50)), 1.3);
-  bar_at_least("9.guard_rate_vs_nginx", std::min(median(one.rate), median(many.rate)), 0.7);
+  bar_at_most("recipes.guard_p50_vs_nginx", std::max(median(one.p50), median(many.p50)), 1.3);
+  bar_at_least("recipes.guard_rate_vs_nginx", std::min(median(one.rate), median(many.rate)), 0.7);
 }
 
 }  // namespace

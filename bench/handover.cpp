@@ -181,5 +181,5 @@ int main() {
   }
   double worst = report(on_one, "one core");
   if (allowed.size() > 1) worst = std::max(worst, report(on_two, "two cores"));
-  bar_at_most("2.file_handover_vs_futex", worst, 5);
+  bar_at_most("file.handover_vs_futex", worst, 5);
 }

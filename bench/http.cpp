@@ -129,8 +129,8 @@ void compare_with_nginx(const TempFolder& folder) {
   print_row("acquire and release", rates, "requests/s");
   print_row("ratio", ratios, "");
   print_row("p99 by p99", tails, "");
-  bar_at_least("6.http_vs_nginx", median(ratios), 0.6);
-  bar_at_most("6.http_p99_vs_nginx", median(tails), 5);
+  bar_at_least("http.http_vs_nginx", median(ratios), 0.6);
+  bar_at_most("http.http_p99_vs_nginx", median(tails), 5);
 }
 
 // Readable sockets, of which none was before.
@@ -197,9 +197,9 @@ void watch_crowds(const TempFolder& folder) {
   }
   print_row("memory of a waiting client", sizes, "KiB");
   print_row("processor while they sleep", shares, "%");
-  bar_at_most("6.waiter_kib", median(sizes), 20);
-  bar_at_most("6.waiters_cpu_percent", median(shares), 1);
-  bar_at_most("6.woken_by_a_release", std::ranges::max(woken), 1);
+  bar_at_most("http.waiter_kib", median(sizes), 20);
+  bar_at_most("http.waiters_cpu_percent", median(shares), 1);
+  bar_at_most("http.woken_by_a_release", std::ranges::max(woken), 1);
 }
 
 void start_up(const TempFolder& folder) {
@@ -216,8 +216,8 @@ void start_up(const TempFolder& folder) {
   }
   print_row("start to ready", times, "ms");
   print_row("memory of an idle server", sizes, "MB");
-  bar_at_most("6.start_ms", median(times), 100);
-  bar_at_most("6.idle_rss_mb", median(sizes), 25);
+  bar_at_most("http.start_ms", median(times), 100);
+  bar_at_most("http.idle_rss_mb", median(sizes), 25);
 }
 
 void raise_descriptors() {

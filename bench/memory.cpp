@@ -115,11 +115,11 @@ int main(int argc, char** argv) {
                   many / rate("floor: map with owner, 4096 names"),
                   many / rate("floor: map with owner and clock, 4096 names")));
   // Of the two ways to choose names the one that looks worse counts.
-  bar_at_least("2.memory_apply_pairs_per_s", std::min(one, many), 3e6);
+  bar_at_least("memory.apply_pairs_per_s", std::min(one, many), 3e6);
   bar_at_least(
-      "2.memory_vs_map_floor",
+      "memory.vs_map_floor",
       std::min(one / rate("floor: bare map, one name"), many / rate("floor: bare map, 4096 names")),
       0.25);
-  bar_at_least("2.memory_api_pairs_per_s",
+  bar_at_least("memory.api_pairs_per_s",
                std::min(rate("memory: API, one name"), rate("memory: API, 4096 names")), 5e5);
 }

@@ -160,7 +160,7 @@ void compare_rate_checks() {
     print_row(fmt::format("{}: ratio", to_string(algorithm)), ratios, "");
     worst = worst == 0 ? median(ratios) : std::min(worst, median(ratios));
   }
-  bar_at_least("8.rate_check_vs_pipeline", worst, 0.8);
+  bar_at_least("n8n.rate_check_vs_pipeline", worst, 0.8);
 }
 
 // A client of the server, which keeps its connection.
@@ -251,7 +251,7 @@ void measure_handovers() {
   }
   print_row("hand-over between two HTTP clients, p50", p50, "ms");
   print_row("hand-over between two HTTP clients, p99", p99, "ms");
-  bar_at_most("8.n8n_handover_p50_ms", median(p50), 5);
+  bar_at_most("n8n.n8n_handover_p50_ms", median(p50), 5);
 }
 
 }  // namespace

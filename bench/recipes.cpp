@@ -76,8 +76,8 @@ void count_round_trips() {
             fmt::format("{:.2f} round trips", median(fresh_trips)));
   print_row("idempotent, replayed", replay_us, "us",
             fmt::format("{:.2f} round trips", median(replay_trips)));
-  bar_at_most("9.idempotent_fresh_round_trips", median(fresh_trips), 2);
-  bar_at_most("9.idempotent_replay_round_trips", median(replay_trips), 1);
+  bar_at_most("recipes.idempotent_fresh_round_trips", median(fresh_trips), 2);
+  bar_at_most("recipes.idempotent_replay_round_trips", median(replay_trips), 1);
 }
 
 }  // namespace

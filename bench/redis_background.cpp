@@ -140,6 +140,6 @@ int main() {
   measure_idle(*server);
   const double waiters = sleeping_waiters(*client, *server, redis);
   const double renewals = renewed_leases(*client, *server, redis);
-  bar_at_most("4.sleeping_waiters_cpu_percent", waiters, 2);
-  bar_at_most("4.renewal_cpu_percent", renewals, 5);
+  bar_at_most("redis.sleeping_waiters_cpu_percent", waiters, 2);
+  bar_at_most("redis.renewal_cpu_percent", renewals, 5);
 }

@@ -174,12 +174,12 @@ void report(const std::vector<Pairing>& pairings, const RoundTrips& trips) {
   const double of_100 = median(pairings[1].ours.handover);
   print_note(fmt::format("a hand-over takes {:.2f} round trips of those a millisecond apart",
                          std::max(of_10, of_100) / median(trips.rested)));
-  bar_at_least("4.contention_handovers_vs_blpop", per_s, 0.9);
-  bar_at_least("4.contention_fairness", fairness, 0.9);
-  bar_at_most("4.contention_commands", commands, 4);
-  bar_at_most("4.contention_wait_p99_vs_blpop", wait, 1.3);
-  bar_at_most("4.handover_p50_vs_rtt", std::max(of_10, of_100) / median(trips.busy), 3);
-  bar_at_most("4.handover_100_vs_10", of_100 / of_10, 1.3);
+  bar_at_least("redis.contention_handovers_vs_blpop", per_s, 0.9);
+  bar_at_least("redis.contention_fairness", fairness, 0.9);
+  bar_at_most("redis.contention_commands", commands, 4);
+  bar_at_most("redis.contention_wait_p99_vs_blpop", wait, 1.3);
+  bar_at_most("redis.handover_p50_vs_rtt", std::max(of_10, of_100) / median(trips.busy), 3);
+  bar_at_most("redis.handover_100_vs_10", of_100 / of_10, 1.3);
 }
 
 }  // namespace

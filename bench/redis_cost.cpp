@@ -111,6 +111,6 @@ int main() {
   RawRedis redis(*server);
   const double cost = compare_time(redis);
   const double memory = measure_memory(server->url(), redis);
-  bar_at_most("4.server_cost_vs_minimal", cost, 1.4);
-  bar_at_most("4.memory_bytes_per_lock", memory, 300);
+  bar_at_most("redis.server_cost_vs_minimal", cost, 1.4);
+  bar_at_most("redis.memory_bytes_per_lock", memory, 300);
 }

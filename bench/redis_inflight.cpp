@@ -189,8 +189,8 @@ int main() {
   print_note(fmt::format("client CPU of a pair: hiredis {:.2f} us, redis: {:.2f} us",
                          1e6 * median(floors.client_cpu) / median(floors.pairs_per_s),
                          1e6 * median(ours.client_cpu) / median(ours.pairs_per_s)));
-  bar_at_least("4.inflight_vs_pipelined_floor",
+  bar_at_least("redis.inflight_vs_pipelined_floor",
                median(ours.pairs_per_s) / median(floors.pairs_per_s), 0.85);
-  bar_at_least("4.inflight_redis_cpu", median(ours.server_cpu), 0.95);
-  bar_at_most("4.inflight_client_cpu", median(ours.client_cpu), 0.25);
+  bar_at_least("redis.inflight_redis_cpu", median(ours.server_cpu), 0.95);
+  bar_at_most("redis.inflight_client_cpu", median(ours.client_cpu), 0.25);
 }

@@ -88,8 +88,8 @@ void report(const Outcome& out) {
   print_row("redis: async, ready to wait 5 s, p50", out.async_waiting, "us");
   print_row("redis: blocking, ready to wait 5 s, p50", out.blocking_waiting, "us");
   const double floor = median(out.hiredis);
-  bar_at_most("4.async_pair_vs_hiredis", median(out.async) / floor, 1.2);
-  bar_at_most("4.blocking_pair_vs_hiredis", median(out.blocking) / floor, 1.5);
+  bar_at_most("redis.async_pair_vs_hiredis", median(out.async) / floor, 1.2);
+  bar_at_most("redis.blocking_pair_vs_hiredis", median(out.blocking) / floor, 1.5);
 }
 
 }  // namespace

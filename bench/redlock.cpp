@@ -171,15 +171,15 @@ void report(const Outcome& out) {
   print_row("redlock: 64 at once, fence=on", out.ours_fenced, "pairs/s");
   const double all_up = median(out.all_up.p50);
   const double all_up_p99 = median(out.all_up.p99);
-  bar_at_most("7.pair_vs_single", all_up / median(out.single.p50), 2.5);
-  bar_at_most("7.two_killed_p50", median(out.two_killed.p50) / all_up, 1.2);
-  bar_at_most("7.two_killed_p99", median(out.two_killed.p99) / all_up_p99, 2);
-  bar_at_most("7.two_stopped_p50", median(out.two_stopped.p50) / all_up, 1.2);
-  bar_at_most("7.two_stopped_p99", median(out.two_stopped.p99) / all_up_p99, 2);
+  bar_at_most("redlock.pair_vs_single", all_up / median(out.single.p50), 2.5);
+  bar_at_most("redlock.two_killed_p50", median(out.two_killed.p50) / all_up, 1.2);
+  bar_at_most("redlock.two_killed_p99", median(out.two_killed.p99) / all_up_p99, 2);
+  bar_at_most("redlock.two_stopped_p50", median(out.two_stopped.p50) / all_up, 1.2);
+  bar_at_most("redlock.two_stopped_p99", median(out.two_stopped.p99) / all_up_p99, 2);
   const double in_step = median(out.fenced.p50) / all_up;
   const double apart = median(out.fenced_out_of_step.p50) / median(out.plain_out_of_step.p50);
-  bar_at_most("7.fences_on_vs_off", std::max(in_step, apart), 1.6);
-  bar_at_least("7.inflight_vs_redlock_js", median(out.ours) / median(out.js), 3);
+  bar_at_most("redlock.fences_on_vs_off", std::max(in_step, apart), 1.6);
+  bar_at_least("redlock.inflight_vs_redlock_js", median(out.ours) / median(out.js), 3);
 }
 
 }  // namespace

@@ -141,6 +141,6 @@ int main() {
   print_row("10,000 leases, ttl 30 s: renewal lateness p99", outcome.p99_ms, "ms");
   print_row("10,000 leases, ttl 30 s: renewal lateness, worst", outcome.worst_ms, "ms");
   print_row("10,000 leases, ttl 30 s: CPU of one core", outcome.cpu_percent, "%");
-  bar_at_most("2.renewal_p99_lateness_ms", median(outcome.p99_ms), 3000);
-  bar_at_most("2.renewal_cpu_percent", median(outcome.cpu_percent), 5);
+  bar_at_most("renewal.p99_lateness_ms", median(outcome.p99_ms), 3000);
+  bar_at_most("renewal.cpu_percent", median(outcome.cpu_percent), 5);
 }

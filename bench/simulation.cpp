@@ -40,10 +40,10 @@ void measure() {
       fmt::format("in a seed: {:.0f} grants, {:.0f} hand-overs, {:.0f} faults, {:.0f} events",
                   per_seed(sum.grants, sum), per_seed(sum.hand_overs, sum),
                   per_seed(sum.faults, sum), per_seed(sum.events, sum)));
-  bar_at_least("3.simulation_seeds_per_s", median(rates), 1000);
-  bar_at_least("3.simulation_grants_per_seed", per_seed(sum.grants, sum), 100);
-  bar_at_least("3.simulation_hand_overs_per_seed", per_seed(sum.hand_overs, sum), 20);
-  bar_at_least("3.simulation_faults_per_seed", per_seed(sum.faults, sum), 10);
+  bar_at_least("simulation.seeds_per_s", median(rates), 1000);
+  bar_at_least("simulation.grants_per_seed", per_seed(sum.grants, sum), 100);
+  bar_at_least("simulation.hand_overs_per_seed", per_seed(sum.hand_overs, sum), 20);
+  bar_at_least("simulation.faults_per_seed", per_seed(sum.faults, sum), 10);
 }
 
 }  // namespace

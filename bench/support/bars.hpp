@@ -23,7 +23,7 @@ void print_row(std::string_view label, const std::vector<double>& repeats, std::
                std::string_view more = {});
 void print_note(std::string_view text);
 
-// The line for machines: `BAR <name> <measured> <op> <bound> ok|short`.
+// The line for machines: `BAR <area>.<name> <measured> <op> <bound> ok|short`.
 void bar_at_least(std::string_view name, double measured, double bound);
 void bar_at_most(std::string_view name, double measured, double bound);
 

@@ -95,6 +95,10 @@ std::string time_text(std::chrono::system_clock::time_point time) {
                      clock.hours().count(), clock.minutes().count(), clock.seconds().count());
 }
 
+Fault make_fault(std::string_view code, std::string message, json::object details) {
+  return {.code = std::string(code), .message = std::move(message), .details = std::move(details)};
+}
+
 Answered failed(Fault fault) {
   Answered answered;
   answered.faults.push_back(std::move(fault));

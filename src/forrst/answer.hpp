@@ -37,6 +37,7 @@ struct Answered {
   bool is_good() const { return faults.empty(); }
 };
 
+Fault make_fault(std::string_view code, std::string message, boost::json::object details = {});
 Answered failed(Fault fault);
 
 struct AnswerTo {

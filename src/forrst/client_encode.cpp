@@ -31,7 +31,7 @@ constexpr std::size_t max_idempotency_key_bytes = 255;
 constexpr Duration max_timeout = 24h;
 constexpr unsigned max_attempts = 1'000'000;
 
-std::unexpected<Error> refuse(std::string_view field, std::string_view rule) {
+std::unexpected<Error> refuse_field(std::string_view field, std::string_view rule) {
   return fail(Errc::bad_input, fmt::format("{}: {}", field, rule));
 }
 
@@ -39,33 +39,33 @@ bool is_whole_seconds(Duration duration) { return duration % 1s == 0s; }
 
 Result<void> check_lock(const LockOptions& lock) {
   if (lock.key.empty() || lock.key.size() > max_lock_key_bytes) {
-    return refuse("lock.key", fmt::format("must have 1 to {} bytes", max_lock_key_bytes));
+    return refuse_field("lock.key", fmt::format("must have 1 to {} bytes", max_lock_key_bytes));
   }
   // The protocol has no smaller unit, and to round would promise what is not kept.
   if (!is_whole_seconds(lock.ttl) || lock.ttl < 1s || lock.ttl > max_lock_ttl) {
-    return refuse("lock.ttl", "must be whole seconds, from 1 s to 24 h");
+    return refuse_field("lock.ttl", "must be whole seconds, from 1 s to 24 h");
   }
   if (!is_whole_seconds(lock.block) || lock.block < 0s || lock.block > max_lock_ttl) {
-    return refuse("lock.block", "must be whole seconds, at most 24 h; zero does not wait");
+    return refuse_field("lock.block", "must be whole seconds, at most 24 h; zero does not wait");
   }
   return {};
 }
 
 Result<void> check_backoff(const Backoff& backoff) {
   if (backoff.attempts < 1 || backoff.attempts > max_attempts) {
-    return refuse("backoff.attempts", fmt::format("must be from 1 to {}", max_attempts));
+    return refuse_field("backoff.attempts", fmt::format("must be from 1 to {}", max_attempts));
   }
   if (backoff.first <= 0s || backoff.first > max_timeout) {
-    return refuse("backoff.first", "must be more than nothing, and at most 24 h");
+    return refuse_field("backoff.first", "must be more than nothing, and at most 24 h");
   }
   if (backoff.most < backoff.first || backoff.most > max_timeout) {
-    return refuse("backoff.most", "must not be less than backoff.first, and at most 24 h");
+    return refuse_field("backoff.most", "must not be less than backoff.first, and at most 24 h");
   }
   if (!(backoff.factor >= 1) || !std::isfinite(backoff.factor)) {
-    return refuse("backoff.factor", "must be at least 1");
+    return refuse_field("backoff.factor", "must be at least 1");
   }
   if (!(backoff.jitter >= 0 && backoff.jitter <= 1)) {
-    return refuse("backoff.jitter", "must be from 0 to 1");
+    return refuse_field("backoff.jitter", "must be from 0 to 1");
   }
   return {};
 }
@@ -76,18 +76,18 @@ Result<void> check_others(const CallOptions& options) {
                      std::size_t{options.deadline.has_value()} +
                      std::size_t{options.idempotency_key.has_value()};
   if (given + options.extensions.size() > max_extensions) {
-    return refuse("extensions", fmt::format("must be at most {}", max_extensions));
+    return refuse_field("extensions", fmt::format("must be at most {}", max_extensions));
   }
   for (const auto& each : options.extensions) {
     if (each.urn.empty() || each.urn.size() > max_urn_bytes) {
-      return refuse("extensions.urn", fmt::format("must have 1 to {} bytes", max_urn_bytes));
+      return refuse_field("extensions.urn", fmt::format("must have 1 to {} bytes", max_urn_bytes));
     }
     const auto known = known_extension(each.urn);
     const bool is_twice = (known == Extension::atomic_lock && options.lock) ||
                           (known == Extension::idempotency && options.idempotency_key) ||
                           (known == Extension::deadline && options.deadline);
     if (is_twice)
-      return refuse("extensions", fmt::format("{} is given by an option already", each.urn));
+      return refuse_field("extensions", fmt::format("{} is given by an option already", each.urn));
   }
   return {};
 }
@@ -136,18 +136,18 @@ bool is_utf8(std::string_view text) {
 
 Result<void> check_call(const CallOptions& options) {
   if (options.function.empty() || options.function.size() > max_function_bytes) {
-    return refuse("function", fmt::format("must have 1 to {} bytes", max_function_bytes));
+    return refuse_field("function", fmt::format("must have 1 to {} bytes", max_function_bytes));
   }
   if (options.timeout <= 0s || options.timeout > max_timeout) {
-    return refuse("timeout", "must be more than nothing, and at most 24 h");
+    return refuse_field("timeout", "must be more than nothing, and at most 24 h");
   }
   if (options.deadline && (*options.deadline < 1ms || *options.deadline > max_timeout)) {
-    return refuse("deadline", "must be from 1 ms to 24 h");
+    return refuse_field("deadline", "must be from 1 ms to 24 h");
   }
   const auto& key = options.idempotency_key;
   if (key && (key->empty() || key->size() > max_idempotency_key_bytes)) {
-    return refuse("idempotency_key",
-                  fmt::format("must have 1 to {} bytes", max_idempotency_key_bytes));
+    return refuse_field("idempotency_key",
+                        fmt::format("must have 1 to {} bytes", max_idempotency_key_bytes));
   }
   if (options.lock) {
     if (auto good = check_lock(*options.lock); !good) return good;
@@ -179,10 +179,10 @@ Result<std::string> encode_call(const CallOptions& options, std::string_view id,
   auto extensions = extensions_of(options, deadline);
   if (!extensions.empty()) request.emplace("extensions", std::move(extensions));
   auto bytes = json::serialize(request);
-  if (!is_utf8(bytes)) return refuse("request", "has text that is not UTF-8");
+  if (!is_utf8(bytes)) return refuse_field("request", "has text that is not UTF-8");
   if (bytes.size() > max_request_bytes) {
-    return refuse("request", fmt::format("has {} bytes; the protocol allows {}", bytes.size(),
-                                         max_request_bytes));
+    return refuse_field("request", fmt::format("has {} bytes; the protocol allows {}", bytes.size(),
+                                               max_request_bytes));
   }
   return bytes;
 }

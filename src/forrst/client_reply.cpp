@@ -26,7 +26,7 @@ std::string name_in(std::string_view urn) {
   return name;
 }
 
-std::string text_in(const json::object& data, std::string_view member) {
+std::string string_in(const json::object& data, std::string_view member) {
   const auto* const found = data.if_contains(member);
   const auto* const text = found != nullptr ? found->if_string() : nullptr;
   return text != nullptr ? std::string(*text) : std::string();
@@ -62,11 +62,11 @@ std::optional<LockData> CallReply::lock() const {
   const auto* const data = extension("atomic-lock");
   if (data == nullptr) return std::nullopt;
   const auto* const acquired = data->if_contains("acquired");
-  return LockData{.key = text_in(*data, "key"),
+  return LockData{.key = string_in(*data, "key"),
                   .acquired = acquired != nullptr && acquired->is_bool() && acquired->get_bool(),
-                  .owner = text_in(*data, "owner"),
-                  .scope = text_in(*data, "scope"),
-                  .expires_at = text_in(*data, "expires_at"),
+                  .owner = string_in(*data, "owner"),
+                  .scope = string_in(*data, "scope"),
+                  .expires_at = string_in(*data, "expires_at"),
                   .fence = fence_in(*data)};
 }
 

@@ -35,7 +35,7 @@ constexpr const Unit& millisecond = units[4];
 constexpr std::int64_t too_small = std::numeric_limits<std::int64_t>::min();
 constexpr std::int64_t too_large = std::numeric_limits<std::int64_t>::max();
 
-std::unexpected<BadDuration> refuse(std::string_view member, std::string message) {
+std::unexpected<BadDuration> bad_duration(std::string_view member, std::string message) {
   return std::unexpected(BadDuration{std::string(member), std::move(message)});
 }
 
@@ -43,14 +43,14 @@ std::expected<const Unit*, BadDuration> parse_unit(const json::object& object, b
   const auto* value = object.if_contains("unit");
   if (value == nullptr) return &second;
   const auto* word = value->if_string();
-  if (word == nullptr) return refuse("unit", "Duration unit must be a string");
+  if (word == nullptr) return bad_duration("unit", "Duration unit must be a string");
   const std::string_view given(word->data(), word->size());
   for (const auto& each : units) {
     if (given == each.word && (allows_ms || &each != &millisecond)) return &each;
   }
-  return refuse("unit",
-                fmt::format("Invalid duration unit: {}. Allowed: {}second, minute, hour, day",
-                            model::mended(given, 64), allows_ms ? "millisecond, " : ""));
+  return bad_duration("unit",
+                      fmt::format("Invalid duration unit: {}. Allowed: {}second, minute, hour, day",
+                                  model::mended(given, 64), allows_ms ? "millisecond, " : ""));
 }
 
 // A number that no integer holds is the largest or the smallest of them: it is refused either way,
@@ -92,12 +92,13 @@ std::string in_words(Duration duration) {
 
 std::expected<Duration, BadDuration> measure(std::int64_t number, const Unit& unit,
                                              const DurationRule& rule) {
-  if (number <= 0) return refuse("value", fmt::format("{} must be positive", rule.what));
+  if (number <= 0) return bad_duration("value", fmt::format("{} must be positive", rule.what));
   if (number <= rule.most / unit.length) return number * unit.length;
   const bool is_countable = number <= Duration::max() / unit.length;
-  return refuse("value", fmt::format("{}{} exceeds maximum allowed {}", rule.what,
-                                     is_countable ? " of " + in_words(number * unit.length) : "",
-                                     in_words(rule.most)));
+  return bad_duration("value",
+                      fmt::format("{}{} exceeds maximum allowed {}", rule.what,
+                                  is_countable ? " of " + in_words(number * unit.length) : "",
+                                  in_words(rule.most)));
 }
 
 }  // namespace
@@ -106,14 +107,14 @@ std::expected<Duration, BadDuration> parse_duration(const json::value& value,
                                                     const DurationRule& rule) {
   const auto* object = value.if_object();
   if (object == nullptr) {
-    return refuse("", fmt::format("{} must be an object with value and unit", rule.what));
+    return bad_duration("", fmt::format("{} must be an object with value and unit", rule.what));
   }
   const auto unit = parse_unit(*object, rule.allows_milliseconds);
   if (!unit) return std::unexpected(unit.error());
   const auto* given = object->if_contains("value");
-  if (given == nullptr) return refuse("value", "Duration value is required");
+  if (given == nullptr) return bad_duration("value", "Duration value is required");
   const auto number = whole_number(*given);
-  if (!number) return refuse("value", "Duration value must be a whole number");
+  if (!number) return bad_duration("value", "Duration value must be a whole number");
   return measure(*number, **unit, rule);
 }
 

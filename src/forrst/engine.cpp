@@ -36,26 +36,22 @@ namespace json = boost::json;
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-Fault make(std::string_view code, std::string message, json::object details = {}) {
-  return {.code = std::string(code), .message = std::move(message), .details = std::move(details)};
-}
-
-Fault too_late() { return make(codes::deadline_exceeded, "The deadline passed"); }
+Fault too_late() { return make_fault(codes::deadline_exceeded, "The deadline passed"); }
 
 Fault lost_lock(const LockOrder& order) {
-  return make(codes::conflict,
-              "The lock was lost while the function ran: it may have run beside another",
-              order.details());
+  return make_fault(codes::conflict,
+                    "The lock was lost while the function ran: it may have run beside another",
+                    order.details());
 }
 
 Fault disabled(std::string_view function) {
-  return make(codes::function_disabled, "The function is disabled for now",
-              {{"function", function}});
+  return make_fault(codes::function_disabled, "The function is disabled for now",
+                    {{"function", function}});
 }
 
 Outcome broken(Host& host, std::string_view function, const std::exception_ptr& thrown) {
   host.complain(function, detail::words_of(thrown));
-  return std::unexpected(make(codes::internal_error, "The function failed"));
+  return std::unexpected(make_fault(codes::internal_error, "The function failed"));
 }
 
 Outcome guarded(Host& host, const Function& function, const Invocation& invocation) {
@@ -67,10 +63,10 @@ Outcome guarded(Host& host, const Function& function, const Invocation& invocati
 }
 
 Fault too_busy() {
-  return make(codes::unavailable, "Too many calls wait for a thread; try again later");
+  return make_fault(codes::unavailable, "Too many calls wait for a thread; try again later");
 }
 
-Fault cancelled() { return make("CANCELLED", "It was stopped before it began"); }
+Fault cancelled() { return make_fault("CANCELLED", "It was stopped before it began"); }
 
 // What the engine says of locks and runs means that nothing was done. Of a function that passes on
 // what another service said to it, it does not.
@@ -153,8 +149,8 @@ std::expected<void, std::vector<Fault>> Engine::prepare(Turn& turn) const {
   if (!faults.empty()) return std::unexpected(std::move(faults));
   if (!turn.may(turn.function->right, needed_name(turn))) {
     return std::unexpected(
-        std::vector{make(codes::forbidden, "Your token may not call this function",
-                         {{"function", turn.envelope.function}})});
+        std::vector{make_fault(codes::forbidden, "Your token may not call this function",
+                               {{"function", turn.envelope.function}})});
   }
   if (turn.function->function.is_disabled) {
     return std::unexpected(std::vector{disabled(turn.envelope.function)});
@@ -260,10 +256,11 @@ Task<Answered> Engine::run_once(const Turn& turn) {
   if (!said) host_->complain("idempotency", said.error().message);
   if (is_lost && job.effect != Effect::done) {
     if (answered.undelivered) answered.undelivered();
-    co_return failed(make(codes::conflict,
-                          "The run of this idempotency key was not renewed in time, and another "
-                          "may have it",
-                          {{"key", turn.orders.once->key}}));
+    co_return failed(
+        make_fault(codes::conflict,
+                   "The run of this idempotency key was not renewed in time, and another "
+                   "may have it",
+                   {{"key", turn.orders.once->key}}));
   }
   if (job.effect == Effect::done) answered.of(Extension::idempotency) = processed(turn);
   co_return answered;

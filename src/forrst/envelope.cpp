@@ -22,8 +22,6 @@ namespace json = boost::json;
 
 enum class Need : std::uint8_t { required, optional };
 
-json::string_view for_json(std::string_view text) { return {text.data(), text.size()}; }
-
 std::string_view view(const json::string& text) { return {text.data(), text.size()}; }
 
 // "/call/function" as "call.function", for people.

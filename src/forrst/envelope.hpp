@@ -19,6 +19,11 @@ namespace holdfast::forrst {
 inline constexpr std::string_view protocol_name = "forrst";
 inline constexpr std::string_view protocol_version = "0.1.0";
 
+// Boost's own type of view, which is not std's in Boost 1.81.
+inline boost::json::string_view for_json(std::string_view text) {
+  return {text.data(), text.size()};
+}
+
 struct Requested {
   std::string urn;  // as it was written
   boost::json::object options;

@@ -21,16 +21,16 @@ Task<Result<store::Reply>> ask(client::Core& core, LockName name, Verb verb) {
                              .deadline = core.runtime().now() + client::command_timeout});
 }
 
-Fault make(std::string_view code, std::string message, std::string_view key) {
+Fault lock_fault(std::string_view code, std::string message, std::string_view key) {
   return {.code = std::string(code), .message = std::move(message), .details = {{"key", key}}};
 }
 
 Fault not_found(const FullKey& key) {
-  return make(codes::lock_not_found, "Lock does not exist", key.text);
+  return lock_fault(codes::lock_not_found, "Lock does not exist", key.text);
 }
 
 Fault forbidden(const FullKey& key) {
-  return make(codes::forbidden, "Your token does not cover this lock", key.text);
+  return lock_fault(codes::forbidden, "Your token does not cover this lock", key.text);
 }
 
 // Rules have found every argument to be good; what is left is what rules cannot say.
@@ -46,10 +46,11 @@ Fault Locks::not_yours(const FullKey& key, const OwnerId& owner,
                        const model::LockOutcome& outcome) const {
   const auto& name = key.name.str();
   if (by_hand_.has(name, owner.view(), now()) || by_itself_.has(name, owner.view(), now())) {
-    return make(codes::lock_already_released, "Lock was already released", key.text);
+    return lock_fault(codes::lock_already_released, "Lock was already released", key.text);
   }
   if (std::holds_alternative<model::NotOwner>(outcome)) {
-    return make(codes::lock_ownership_mismatch, "Lock is owned by a different process", key.text);
+    return lock_fault(codes::lock_ownership_mismatch, "Lock is owned by a different process",
+                      key.text);
   }
   return not_found(key);
 }
@@ -117,7 +118,7 @@ Task<Outcome> Locks::force_release(const Turn& turn) {
   if (!key) co_return first_of(std::move(faults));
   if (!turn.may(Caller::Right::admin, key->name.str())) {
     co_return std::unexpected(
-        make(codes::forbidden, "Only an administrator may release by force", key->text));
+        lock_fault(codes::forbidden, "Only an administrator may release by force", key->text));
   }
   auto forcing = ask(*core_, key->name, model::ForceRelease{});
   const Result<store::Reply> reply = co_await std::move(forcing);

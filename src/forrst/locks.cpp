@@ -15,10 +15,6 @@ namespace {
 namespace json = boost::json;
 using std::chrono::system_clock;
 
-Fault make(std::string_view code, std::string message, json::object details = {}) {
-  return {.code = std::string(code), .message = std::move(message), .details = std::move(details)};
-}
-
 // "5 seconds", and as the protocol has it, "1 seconds" too.
 std::string waited_text(Duration block, const json::object& written) {
   const auto* unit = written.if_contains("unit");
@@ -34,19 +30,20 @@ std::string waited_text(Duration block, const json::object& written) {
 
 Fault fault_of(Host& host, const Error& error, std::string_view what) {
   switch (error.code) {
-    case Errc::unsupported: return make(codes::extension_not_applicable, error.message);
-    case Errc::bad_input: return make(codes::invalid_arguments, error.message);
+    case Errc::unsupported: return make_fault(codes::extension_not_applicable, error.message);
+    case Errc::bad_input: return make_fault(codes::invalid_arguments, error.message);
     case Errc::spec_mismatch:
-      return make(codes::conflict, "The name is in use as another kind of lock");
-    case Errc::limit_reached: return make(codes::unavailable, error.message);
+      return make_fault(codes::conflict, "The name is in use as another kind of lock");
+    case Errc::limit_reached: return make_fault(codes::unavailable, error.message);
     case Errc::cancelled:
-      if (!host.is_draining()) return make("CANCELLED", "The caller left");
+      if (!host.is_draining()) return make_fault("CANCELLED", "The caller left");
       break;
     default: break;
   }
-  if (host.is_draining()) return make(codes::unavailable, "The server is shutting down");
+  if (host.is_draining()) return make_fault(codes::unavailable, "The server is shutting down");
   host.complain(what, error.message);
-  return make(codes::unavailable, "The lock store did not answer as it should; try again later");
+  return make_fault(codes::unavailable,
+                    "The lock store did not answer as it should; try again later");
 }
 
 Locks::Locks(std::shared_ptr<client::Core> core, std::shared_ptr<Host> host,
@@ -74,24 +71,25 @@ client::Wanted Locks::wanted_for(const Turn& turn, const LockOrder& order) const
 Fault Locks::not_taken(const LockOrder& order, const client::NotTaken& why, bool was_cut) const {
   switch (why.error.code) {
     case Errc::busy:
-      return make(codes::lock_acquisition_failed, "Unable to acquire lock", order.details());
+      return make_fault(codes::lock_acquisition_failed, "Unable to acquire lock", order.details());
     case Errc::deadlock: {
       auto details = order.details();
       details["reason"] = "deadlock";
-      return make(codes::lock_acquisition_failed, "Unable to acquire lock", std::move(details));
+      return make_fault(codes::lock_acquisition_failed, "Unable to acquire lock",
+                        std::move(details));
     }
     case Errc::timed_out: {
       auto details = order.details();
       if (was_cut) {
-        return make(codes::deadline_exceeded, "The deadline passed while the lock was waited for",
-                    std::move(details));
+        return make_fault(codes::deadline_exceeded,
+                          "The deadline passed while the lock was waited for", std::move(details));
       }
       if (!order.block) break;
       details["waited"] = order.block_text;
-      return make(codes::lock_timeout,
-                  fmt::format("Lock acquisition timed out after {}",
-                              waited_text(*order.block, order.block_text)),
-                  std::move(details));
+      return make_fault(codes::lock_timeout,
+                        fmt::format("Lock acquisition timed out after {}",
+                                    waited_text(*order.block, order.block_text)),
+                        std::move(details));
     }
     default: break;
   }
@@ -102,8 +100,9 @@ Task<std::expected<Locks::Granted, Fault>> Locks::take(const Turn& turn, LockOrd
                                                        std::stop_token stop) {
   using Taking = std::expected<Granted, Fault>;
   if (!turn.may(Caller::Right::lock, order.full_key)) {
-    co_return Taking(std::unexpect, make(codes::forbidden, "Your token does not cover this lock",
-                                         order.details()));
+    co_return Taking(
+        std::unexpect,
+        make_fault(codes::forbidden, "Your token does not cover this lock", order.details()));
   }
   client::Wanted wanted = wanted_for(turn, order);
   const LocalTime give_up_at = turn.give_up_at();

@@ -40,7 +40,7 @@ std::string headers_of(const Turn& turn) {
                                       {"x-forrst-at", time_text(system_clock::now())}});
 }
 
-Fault make(std::string_view code, std::string message, const Turn& turn) {
+Fault fault_of(std::string_view code, std::string message, const Turn& turn) {
   return {.code = std::string(code),
           .message = std::move(message),
           .details = {{"key", turn.orders.once->key}}};
@@ -50,7 +50,7 @@ json::object data_of(const Turn& turn, std::string_view status) {
   return {{"key", turn.orders.once->key}, {"status", status}};
 }
 
-std::string text_in(const json::object& object, std::string_view name) {
+std::string text_of(const json::object& object, std::string_view name) {
   const auto* value = object.if_contains(name);
   return value != nullptr && value->is_string() ? std::string(value->get_string()) : std::string();
 }
@@ -59,11 +59,11 @@ Fault fault_from(const json::value& value) {
   Fault fault;
   const auto* object = value.if_object();
   if (object == nullptr) return fault;
-  fault.code = text_in(*object, "code");
-  fault.message = text_in(*object, "message");
+  fault.code = text_of(*object, "code");
+  fault.message = text_of(*object, "message");
   if (const auto* source = object->if_contains("source");
       source != nullptr && source->is_object()) {
-    if (auto pointer = text_in(source->get_object(), "pointer"); !pointer.empty()) {
+    if (auto pointer = text_of(source->get_object(), "pointer"); !pointer.empty()) {
       fault.pointer = std::move(pointer);
     }
   }
@@ -91,14 +91,14 @@ bool read_kept(const Answer& answer, Answered& out) {
 Answered replay(const Turn& turn, const model::RunOutcome& outcome) {
   Answered answered;
   if (!read_kept(outcome.answer, answered)) {
-    answered =
-        failed(make(codes::conflict, "It has happened, but its answer could not be kept", turn));
+    answered = failed(
+        fault_of(codes::conflict, "It has happened, but its answer could not be kept", turn));
   }
   auto data = data_of(turn, "cached");
   const auto headers = text::parse_json(outcome.answer.headers);
   if (headers && headers->is_object()) {
-    data["original_request_id"] = text_in(headers->get_object(), "x-forrst-request-id");
-    data["cached_at"] = text_in(headers->get_object(), "x-forrst-at");
+    data["original_request_id"] = text_of(headers->get_object(), "x-forrst-request-id");
+    data["cached_at"] = text_of(headers->get_object(), "x-forrst-at");
   }
   data["expires_at"] = time_text(system_clock::now() + outcome.remaining);
   answered.of(Extension::idempotency) = std::move(data);
@@ -161,14 +161,15 @@ Answered instead_of_running(const Turn& turn, const model::RunOutcome& outcome) 
   switch (outcome.found) {
     case RunFound::completed: return replay(turn, outcome);
     case RunFound::mismatch: {
-      auto answered = failed(make(codes::idempotency_conflict,
-                                  "Idempotency key already used with different arguments", turn));
+      auto answered =
+          failed(fault_of(codes::idempotency_conflict,
+                          "Idempotency key already used with different arguments", turn));
       answered.of(Extension::idempotency) = data_of(turn, "conflict");
       return answered;
     }
     case RunFound::in_progress: {
-      auto fault = make(codes::idempotency_processing,
-                        "Previous request with this key is still processing", turn);
+      auto fault = fault_of(codes::idempotency_processing,
+                            "Previous request with this key is still processing", turn);
       fault.details["retry_after"] = to_json(processing_retry);
       auto answered = failed(std::move(fault));
       answered.of(Extension::idempotency) = data_of(turn, "processing");
@@ -177,10 +178,11 @@ Answered instead_of_running(const Turn& turn, const model::RunOutcome& outcome) 
     }
     default: break;
   }
-  auto fault = make(codes::conflict,
-                    "A request with this key began and was not heard of again: it may or may not "
-                    "have happened",
-                    turn);
+  auto fault =
+      fault_of(codes::conflict,
+               "A request with this key began and was not heard of again: it may or may not "
+               "have happened",
+               turn);
   fault.details["state"] = "unknown";
   auto answered = failed(std::move(fault));
   answered.of(Extension::idempotency) = data_of(turn, "unknown");

@@ -40,8 +40,6 @@ constexpr TypeRow types[] = {
 
 const TypeRow& row_of(Type type) { return types[static_cast<std::size_t>(type)]; }
 
-json::string_view for_json(std::string_view text) { return {text.data(), text.size()}; }
-
 bool is_number(Type type) { return type == Type::integer || type == Type::number; }
 
 bool is_integral(double number) {

@@ -20,7 +20,7 @@ constexpr std::size_t max_token_bytes = 4096;
 // callers that wait for a lock would take the connection that its holder needs to release it.
 constexpr std::size_t max_connections = 4096;
 
-std::unexpected<Error> refuse(std::string_view option, std::string_view rule) {
+std::unexpected<Error> refuse_option(std::string_view option, std::string_view rule) {
   return fail(Errc::bad_input, fmt::format("{}: {}", option, rule));
 }
 
@@ -92,8 +92,9 @@ Result<void> set_token(const std::string& token, net::http::Origin& origin) {
   const bool is_one_word =
       std::ranges::all_of(token, [](char byte) { return byte > ' ' && byte < 0x7f; });
   if (!is_one_word || token.size() > max_token_bytes) {
-    return refuse("token", fmt::format("must be one word of printable ASCII, at most {} bytes",
-                                       max_token_bytes));
+    return refuse_option(
+        "token",
+        fmt::format("must be one word of printable ASCII, at most {} bytes", max_token_bytes));
   }
   origin.headers.emplace_back("Authorization", "Bearer " + token);
   return {};
@@ -101,10 +102,10 @@ Result<void> set_token(const std::string& token, net::http::Origin& origin) {
 
 Result<void> set_authority(const std::string& ca_file, net::http::Origin& origin) {
   if (ca_file.empty()) return {};
-  if (!origin.tls) return refuse("ca_file", "is only for https:");
+  if (!origin.tls) return refuse_option("ca_file", "is only for https:");
   std::error_code failure;
   if (!std::filesystem::is_regular_file(ca_file, failure)) {
-    return refuse("ca_file", fmt::format("names no file: '{}'", ca_file));
+    return refuse_option("ca_file", fmt::format("names no file: '{}'", ca_file));
   }
   origin.tls->ca_file = ca_file;
   return {};
@@ -115,11 +116,12 @@ Result<net::http::Origin> origin_of(std::string_view url) {
   if (!parsed) return std::unexpected(parsed.error());
   const bool is_encrypted = parsed->scheme == "https";
   if ((!is_encrypted && parsed->scheme != "http") || parsed->endpoints.size() != 1) {
-    return refuse("url",
-                  text::masked(url) + " must be http://HOST/PATH, https://HOST/PATH or unix:/path");
+    return refuse_option(
+        "url", text::masked(url) + " must be http://HOST/PATH, https://HOST/PATH or unix:/path");
   }
   if (!parsed->user.empty() || !parsed->password.empty()) {
-    return refuse("url", text::masked(url) + " must not have a user or a password: see token");
+    return refuse_option("url",
+                         text::masked(url) + " must not have a user or a password: see token");
   }
   const auto& endpoint = parsed->endpoints.front();
   net::http::Origin origin;

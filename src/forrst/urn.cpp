@@ -4,6 +4,8 @@
 #include <holdfast/forrst/function.hpp>
 #include <holdfast/forrst/service.hpp>
 
+#include "text/ascii.hpp"
+
 #include <algorithm>
 
 namespace holdfast::forrst {
@@ -16,9 +18,9 @@ constexpr std::string_view names[extension_count] = {"atomic-lock", "deadline", 
 constexpr std::string_view with_vendor = "urn:cline:forrst:ext:";
 constexpr std::string_view without_vendor = "urn:forrst:ext:";
 
-bool is_lower(char each) { return each >= 'a' && each <= 'z'; }
-bool is_upper(char each) { return each >= 'A' && each <= 'Z'; }
-bool is_digit(char each) { return each >= '0' && each <= '9'; }
+using text::is_digit;
+using text::is_lower;
+using text::is_upper;
 
 // "atomic-lock" as "atomicLock".
 std::string camel_case(std::string_view kebab) {
@@ -43,7 +45,7 @@ bool is_kebab_or_camel(std::string_view part) {
   });
 }
 
-bool is_word(std::string_view word) {
+bool is_urn_word(std::string_view word) {
   const auto is_letter = [](char each) { return is_lower(each) || is_upper(each); };
   return !word.empty() && is_letter(word.front()) && std::ranges::all_of(word, [&](char each) {
     return is_letter(each) || is_digit(each) || each == '_' || each == '-';
@@ -119,7 +121,7 @@ bool is_urn(std::string_view text) {
 
 bool is_function_name(std::string_view text) {
   if (text.size() > max_function_bytes) return false;
-  return is_urn(text) || all_parts(text, '.', is_word);
+  return is_urn(text) || all_parts(text, '.', is_urn_word);
 }
 
 bool is_reserved_function(std::string_view name) {

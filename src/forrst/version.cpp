@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "forrst/version.hpp"
 
+#include "text/ascii.hpp"
+
 #include <algorithm>
 #include <charconv>
 
@@ -8,9 +10,7 @@ namespace holdfast::forrst {
 
 namespace {
 
-bool is_digit(char each) { return each >= '0' && each <= '9'; }
-
-bool is_number(std::string_view word) { return std::ranges::all_of(word, is_digit); }
+bool is_number(std::string_view word) { return std::ranges::all_of(word, text::is_digit); }
 
 bool has_needless_zero(std::string_view digits) { return digits.size() > 1 && digits[0] == '0'; }
 
@@ -22,11 +22,8 @@ std::string_view take_until(std::string_view& text, char separator) {
   return taken;
 }
 
-bool is_word(std::string_view word) {
-  const auto fits = [](char each) {
-    return is_digit(each) || (each >= 'a' && each <= 'z') || (each >= 'A' && each <= 'Z') ||
-           each == '-';
-  };
+bool is_version_word(std::string_view word) {
+  const auto fits = [](char each) { return text::is_letter_or_digit(each) || each == '-'; };
   return !word.empty() && std::ranges::all_of(word, fits);
 }
 
@@ -35,7 +32,7 @@ bool are_words(std::string_view text, bool allows_zeros) {
   if (text.ends_with('.')) return false;
   do {
     const auto word = take_until(text, '.');
-    if (!is_word(word)) return false;
+    if (!is_version_word(word)) return false;
     if (!allows_zeros && is_number(word) && has_needless_zero(word)) return false;
   } while (!text.empty());
   return true;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "guard/resource.hpp"
 
+#include "text/ascii.hpp"
 #include "text/quote.hpp"
 
 #include <boost/beast/core/string.hpp>
@@ -21,19 +22,16 @@ std::optional<unsigned> hex_digit(char digit) {
   return std::nullopt;
 }
 
-bool is_letter_or_digit(unsigned char byte) {
-  return (byte >= '0' && byte <= '9') || (byte >= 'a' && byte <= 'z') ||
-         (byte >= 'A' && byte <= 'Z');
-}
-
 // Means the same with and without an escape (RFC 3986).
 bool is_unreserved(unsigned char byte) {
-  return is_letter_or_digit(byte) || byte == '-' || byte == '.' || byte == '_' || byte == '~';
+  return text::is_letter_or_digit(static_cast<char>(byte)) || byte == '-' || byte == '.' ||
+         byte == '_' || byte == '~';
 }
 
-bool is_token(std::string_view text) {
+bool is_http_token(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](unsigned char byte) {
-    return is_letter_or_digit(byte) || std::string_view("!#$%&'*+-.^_`|~").contains(byte);
+    return text::is_letter_or_digit(static_cast<char>(byte)) ||
+           std::string_view("!#$%&'*+-.^_`|~").contains(byte);
   });
 }
 
@@ -120,7 +118,7 @@ Result<ResourceRule> parse_resource_rule(std::string_view text) {
   constexpr std::string_view prefix = "path-prefix:";
   if (text == "path") return ResourceRule{};
   if (text == "host") return ResourceRule{.by = ResourceRule::By::host};
-  if (text.starts_with(header) && is_token(text.substr(header.size()))) {
+  if (text.starts_with(header) && is_http_token(text.substr(header.size()))) {
     return ResourceRule{.by = ResourceRule::By::header,
                         .header = std::string(text.substr(header.size()))};
   }

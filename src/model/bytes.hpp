@@ -4,6 +4,8 @@
 // length in front.
 #pragma once
 
+#include "model/lock_state.hpp"
+
 #include <array>
 #include <bit>
 #include <cassert>
@@ -13,6 +15,11 @@
 #include <string_view>
 
 namespace holdfast::model {
+
+// No clock reaches this (36,000 years), and sums of a few such numbers do not overflow.
+inline constexpr std::int64_t max_time_us = std::int64_t{1} << 60U;
+
+inline std::int64_t count_of(StoreTime time) { return time.time_since_epoch().count(); }
 
 template <typename T>
 T swap_if_big_endian(T number) {

@@ -23,11 +23,6 @@ constexpr std::size_t header_bytes = 19;
 constexpr std::size_t hold_bytes = 53;    // without the texts
 constexpr std::size_t waiter_bytes = 61;  // without the texts
 
-// No clock reaches this (36,000 years), and sums of a few such numbers do not overflow.
-constexpr std::int64_t max_time_us = std::int64_t{1} << 60U;
-
-std::int64_t count_of(StoreTime time) { return time.time_since_epoch().count(); }
-
 std::uint8_t metadata_flags(const MetadataPtr& metadata) {
   if (!metadata) return 0;
   if (!metadata->process) return metadata_flag;
@@ -95,9 +90,9 @@ void append_waiter(std::uint64_t place, const Waiter& waiter, std::string& out) 
 }
 
 // Notes the first thing that is wrong, and goes on with harmless values until somebody asks.
-class Decoder {
+class LockDecoder {
  public:
-  explicit Decoder(std::string_view bytes) : in_(bytes) {}
+  explicit LockDecoder(std::string_view bytes) : in_(bytes) {}
 
   Result<LockState> run() {
     LockState state;
@@ -250,6 +245,6 @@ void encode(const LockState& state, std::string& out) {
   for (const auto& [place, waiter] : state.queue) append_waiter(place, waiter, out);
 }
 
-Result<LockState> decode(std::string_view bytes) { return Decoder(bytes).run(); }
+Result<LockState> decode(std::string_view bytes) { return LockDecoder(bytes).run(); }
 
 }  // namespace holdfast::model

@@ -13,8 +13,6 @@ namespace {
 
 constexpr std::uint8_t guard_format = 1;
 constexpr std::size_t guard_bytes = 17;
-// The same as for locks: no clock reaches this, and sums do not overflow.
-constexpr std::int64_t max_time_us = std::int64_t{1} << 60U;
 
 std::unexpected<Error> unreadable(const char* problem) {
   return fail(Errc::unavailable, fmt::format("the stored fence guard {}", problem));

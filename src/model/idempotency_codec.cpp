@@ -11,10 +11,6 @@ namespace holdfast::model {
 namespace {
 
 constexpr std::uint8_t run_format = 1;
-// The same as for locks: no clock reaches this, and sums do not overflow.
-constexpr std::int64_t max_time_us = std::int64_t{1} << 60U;
-
-std::int64_t count_of(StoreTime time) { return time.time_since_epoch().count(); }
 
 void append_body(std::string_view body, std::string& out) {
   FixedWriter<4>().put(static_cast<std::uint32_t>(body.size())).append_to(out);
@@ -22,9 +18,9 @@ void append_body(std::string_view body, std::string& out) {
 }
 
 // Notes the first thing that is wrong, and goes on with harmless values until somebody asks.
-class Decoder {
+class RunDecoder {
  public:
-  explicit Decoder(std::string_view bytes) : in_(bytes) {}
+  explicit RunDecoder(std::string_view bytes) : in_(bytes) {}
 
   Result<RunState> run() {
     RunState state;
@@ -115,6 +111,6 @@ void encode(const RunState& state, std::string& out) {
   append_body(state.answer.body, out);
 }
 
-Result<RunState> decode_run(std::string_view bytes) { return Decoder(bytes).run(); }
+Result<RunState> decode_run(std::string_view bytes) { return RunDecoder(bytes).run(); }
 
 }  // namespace holdfast::model

@@ -15,12 +15,8 @@ namespace {
 constexpr std::uint8_t rate_format = 1;
 constexpr std::size_t rate_header_bytes = 26;
 constexpr std::size_t hits_bytes = 12;
-// The same as for locks: no clock reaches this, and sums do not overflow.
-constexpr std::int64_t max_time_us = std::int64_t{1} << 60U;
 // Nobody comes that often, and one more does not overflow.
 constexpr std::uint64_t max_count = std::uint64_t{1} << 63U;
-
-std::int64_t count_of(StoreTime time) { return time.time_since_epoch().count(); }
 
 void append_hits(const std::vector<RateState::Hits>& hits, std::string& out) {
   assert(hits.size() <= limits::max_rate_hits);
@@ -31,9 +27,9 @@ void append_hits(const std::vector<RateState::Hits>& hits, std::string& out) {
 }
 
 // Notes the first thing that is wrong, and goes on with harmless values until somebody asks.
-class Decoder {
+class RateDecoder {
  public:
-  explicit Decoder(std::string_view bytes) : in_(bytes) {}
+  explicit RateDecoder(std::string_view bytes) : in_(bytes) {}
 
   Result<RateState> run() {
     RateState state;
@@ -141,6 +137,6 @@ void encode(const RateState& state, std::string& out) {
   }
 }
 
-Result<RateState> decode_rate(std::string_view bytes) { return Decoder(bytes).run(); }
+Result<RateState> decode_rate(std::string_view bytes) { return RateDecoder(bytes).run(); }
 
 }  // namespace holdfast::model

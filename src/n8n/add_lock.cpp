@@ -19,9 +19,6 @@ constexpr std::string_view restore_name = "Restore Trigger Data";
 constexpr std::string_view ends_name = "Branch Ends";
 constexpr std::string_view done_name = "All Branches Done";
 
-constexpr double column = 220;
-constexpr double row = 160;
-
 constexpr std::string_view nothing =
     "// Hands nothing on: what is behind it runs when no branch is left to run.\nreturn [];";
 
@@ -65,9 +62,9 @@ class Insertion {
 
   void insert(const LockWish& wish) {
     const auto fixed = in_front();
-    workflow_.shift_right(2 * column, fixed);
+    workflow_.shift_right(2 * column_width, fixed);
     auto taken = take_outputs(workflow_, entry_);
-    added_.push_back(acquire_node(wish, {at_.x + column, at_.y}));
+    added_.push_back(acquire_node(wish, {at_.x + column_width, at_.y}));
     const auto used = used_outputs(taken);
     if (used.size() == 1) {
       restore_by_merge(taken, used.front());
@@ -81,11 +78,11 @@ class Insertion {
   // once, after all branches and the Merge nodes in them, also when a branch ended without an item,
   // or at an output that leads nowhere, or was one of a loop's rounds.
   void finish(const std::vector<End>& ends) {
-    const auto x = rightmost() + column;
+    const auto x = rightmost() + column_width;
     added_.push_back(code_node("lock-ends", ends_name, {x, at_.y}, nothing));
-    added_.push_back(make_node({"lock-done", done_name, type_merge, 3, {x + column, at_.y}},
+    added_.push_back(make_node({"lock-done", done_name, type_merge, 3, {x + column_width, at_.y}},
                                {{"mode", "append"}}));
-    added_.push_back(release_node({x + 2 * column, at_.y}));
+    added_.push_back(release_node({x + 2 * column_width, at_.y}));
     auto wires = workflow_.wires();
     for (const auto& end : ends) wires.join(end.node, end.output, ends_name);
     wires.join(ends_name, 0, done_name, 0);
@@ -108,7 +105,7 @@ class Insertion {
   // The Merge hands on the trigger's own items, with their links, once the lock is held.
   void restore_by_merge(std::vector<json::array>& taken, std::size_t output) {
     added_.push_back(
-        make_node({"lock-restore", restore_name, type_merge, 3, {at_.x + 2 * column, at_.y}},
+        make_node({"lock-restore", restore_name, type_merge, 3, {at_.x + 2 * column_width, at_.y}},
                   {{"mode", "chooseBranch"}, {"useDataOfInput", 1}}));
     auto wires = workflow_.wires();
     wires.join(entry_, output, acquire_name);
@@ -123,7 +120,7 @@ class Insertion {
     auto wires = workflow_.wires();
     for (std::size_t i = 0; i < used.size(); ++i) {
       const auto name = numbered(restore_name, i + 1);
-      const Place place{at_.x + 2 * column, at_.y + static_cast<double>(i) * row};
+      const Place place{at_.x + 2 * column_width, at_.y + static_cast<double>(i) * row_height};
       added_.push_back(
           repeat_node(fmt::format("lock-restore-{}", i + 1), name, place, entry_, used[i]));
       wires.join(entry_, used[i], acquire_name);
@@ -137,7 +134,7 @@ class Insertion {
   }
 
   double rightmost() const {
-    double x = at_.x + 2 * column;
+    double x = at_.x + 2 * column_width;
     for (const auto& name : workflow_.behind(acquire_name)) {
       x = std::max(x, workflow_.place_of(name).x);
     }

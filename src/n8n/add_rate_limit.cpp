@@ -15,9 +15,6 @@ constexpr std::string_view allowed_name = "Rate Limit Allowed?";
 constexpr std::string_view denied_name = "Rate Limit Denied";
 constexpr std::string_view stop_name = "Rate Limit Stop";
 
-constexpr double column = 220;
-constexpr double row = 160;
-
 json::object check_node(const RateLimitWish& wish, Place place) {
   auto node = call_node(
       "rate-limit", check_name, place, "rate_limit_check",
@@ -73,9 +70,9 @@ void lead_on(Workflow& workflow, std::string_view trigger, std::vector<json::arr
     ++number;
     const auto name =
         number == 1 ? std::string(passed_name) : fmt::format("{} {}", passed_name, number);
-    const auto y = at.y - static_cast<double>(number - 1) * row;
+    const auto y = at.y - static_cast<double>(number - 1) * row_height;
     added.push_back(repeat_node(fmt::format("rate-limit-passed-{}", number), name,
-                                {at.x + 3 * column, y}, trigger, output));
+                                {at.x + 3 * column_width, y}, trigger, output));
     wires.join(trigger, output, check_name);
     wires.join(allowed_name, 0, name);
     if (output < taken.size()) wires.output(name, 0) = std::move(taken[output]);
@@ -107,12 +104,12 @@ Result<std::vector<std::string>> add_rate_limit(Workflow& workflow, const RateLi
   if (!trigger) return std::unexpected(trigger.error());
   auto changed = workflow;
   const auto at = changed.place_of(*trigger);
-  changed.shift_right(3 * column, {*trigger});
+  changed.shift_right(3 * column_width, {*trigger});
   auto taken = take_outputs(changed, *trigger);
   json::array nodes;
-  nodes.push_back(check_node(wish, {at.x + column, at.y}));
-  nodes.push_back(allowed_node({at.x + 2 * column, at.y}));
-  nodes.push_back(turn_away_node(wish.on_denied, {at.x + 3 * column, at.y + row}));
+  nodes.push_back(check_node(wish, {at.x + column_width, at.y}));
+  nodes.push_back(allowed_node({at.x + 2 * column_width, at.y}));
+  nodes.push_back(turn_away_node(wish.on_denied, {at.x + 3 * column_width, at.y + row_height}));
   auto wires = changed.wires();
   wires.chain(check_name, allowed_name);
   lead_on(changed, *trigger, std::move(taken), nodes);

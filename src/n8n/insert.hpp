@@ -26,6 +26,10 @@ struct Filling {
   bool as_template = false;  // all of them stay
 };
 
+// How far apart nodes are put on the canvas.
+inline constexpr double column_width = 220;
+inline constexpr double row_height = 160;
+
 // The nodes behind a gate, by the name of their Code nodes.
 inline constexpr std::string_view passed_name = "Rate Limit Passed";
 

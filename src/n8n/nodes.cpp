@@ -67,6 +67,11 @@ json::object redis_node(std::string_view slug, std::string_view name, Place plac
   return node;
 }
 
+json::object delete_node(std::string_view slug, std::string_view name, Place place,
+                         std::string_view key) {
+  return redis_node(slug, name, place, {{"operation", "delete"}, {"key", key}});
+}
+
 json::object call_node(std::string_view slug, std::string_view name, Place place,
                        std::string_view key, json::object inputs) {
   return make_node({slug, name, type_execute_workflow, 1.2, place},

@@ -48,6 +48,9 @@ boost::json::object stop_node(std::string_view slug, std::string_view name, Plac
 // With the credential of the environment file.
 boost::json::object redis_node(std::string_view slug, std::string_view name, Place place,
                                boost::json::object parameters);
+// Deletes one key.
+boost::json::object delete_node(std::string_view slug, std::string_view name, Place place,
+                                std::string_view key);
 // Calls the workflow that the environment file names workflows.<key>, with inputs by name.
 boost::json::object call_node(std::string_view slug, std::string_view name, Place place,
                               std::string_view key, boost::json::object inputs);

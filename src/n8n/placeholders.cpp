@@ -91,7 +91,7 @@ class Resolver {
   std::vector<std::string> missing_;
 };
 
-std::string trimmed(std::string_view text) {
+std::string without_blanks(std::string_view text) {
   const auto begin = text.find_first_not_of(' ');
   if (begin == std::string_view::npos) return "";
   return std::string(text.substr(begin, text.find_last_not_of(' ') + 1 - begin));
@@ -156,7 +156,7 @@ Result<json::array> resolve(json::array workflows, const Env& env, std::string_v
   }
   for (auto& each : all.get_array()) {
     auto& name = each.as_object()["name"];
-    const auto title = trimmed(name.as_string());
+    const auto title = without_blanks(name.as_string());
     name = title;
     resolve_uuids(each, title);
   }

@@ -13,7 +13,7 @@
 namespace holdfast::n8n {
 namespace {
 
-constexpr std::string_view blanks = " \t\r\n";
+constexpr std::string_view white_space = " \t\r\n";
 constexpr std::string_view opening = "{{";
 constexpr std::string_view closing = "}}";
 
@@ -22,9 +22,9 @@ std::unexpected<Error> refuse(std::string reason) {
 }
 
 std::string_view trimmed(std::string_view text) {
-  const auto begin = text.find_first_not_of(blanks);
+  const auto begin = text.find_first_not_of(white_space);
   if (begin == std::string_view::npos) return "";
-  return text.substr(begin, text.find_last_not_of(blanks) + 1 - begin);
+  return text.substr(begin, text.find_last_not_of(white_space) + 1 - begin);
 }
 
 bool has(std::string_view text, std::string_view part) {

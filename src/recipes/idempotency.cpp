@@ -19,7 +19,7 @@ namespace {
 using std::chrono::milliseconds;
 using Verb = model::RunCommand::Verb;
 
-constexpr runtime::Backoff after_errors{.first = milliseconds(10), .cap = milliseconds(500)};
+constexpr runtime::Backoff after_failed_looks{.first = milliseconds(10), .cap = milliseconds(500)};
 // Whoever waits asks again after this long, longer each time: most runs are short.
 constexpr runtime::Backoff between_looks{.first = milliseconds(10), .cap = milliseconds(250)};
 // How long a last word is repeated: others cannot go on before the guard ends anyway.
@@ -181,7 +181,7 @@ Task<Result<Beginning>> begin_run(std::shared_ptr<client::Core> core, LockName n
       const auto until = client::valid_until(before_send, answer->remaining);
       co_return Beginning{std::move(*answer), until};
     }
-    const auto& backoff = answer ? between_looks : after_errors;
+    const auto& backoff = answer ? between_looks : after_failed_looks;
     const auto delay = runtime::next_delay(backoff, looks++, core->runtime().random());
     co_await alarm->wait_until(std::min<LocalTime>(now + delay, give_up_at));
   }
@@ -200,7 +200,7 @@ Task<Result<void>> say_last_word(std::shared_ptr<client::Core> core, LockName na
     if (!may_pass(answer.error()) || stop.stop_requested() || now >= give_up_at) {
       co_return std::unexpected(std::move(answer.error()));
     }
-    const auto delay = runtime::next_delay(after_errors, failures, core->runtime().random());
+    const auto delay = runtime::next_delay(after_failed_looks, failures, core->runtime().random());
     co_await pause->wait_until(std::min<LocalTime>(now + delay, give_up_at));
   }
 }

@@ -21,7 +21,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr runtime::Backoff after_errors{.first = milliseconds(10), .cap = std::chrono::seconds(1)};
+constexpr runtime::Backoff after_failed_checks{.first = milliseconds(10),
+                                               .cap = std::chrono::seconds(1)};
 // Those who were denied together do not come back together.
 constexpr Micros max_jitter = milliseconds(100);
 
@@ -125,7 +126,7 @@ NextStep after_answer(const RateQuestion& question, const Result<RateOutcome>& a
     const bool may_pass = code == Errc::unavailable || code == Errc::quorum_not_reached;
     const bool is_over = clock.now >= clock.give_up_at;
     if (!may_pass || is_over) return answer;
-    const Micros delay = runtime::next_delay(after_errors, clock.failures, clock.random);
+    const Micros delay = runtime::next_delay(after_failed_checks, clock.failures, clock.random);
     return std::min<LocalTime>(clock.now + delay, clock.give_up_at);
   }
   if (answer->allowed) return answer;

@@ -2,6 +2,7 @@
 #include "text/canonical_json.hpp"
 
 #include "model/utf8.hpp"
+#include "text/ascii.hpp"
 #include "text/utf16.hpp"
 
 #include <fmt/format.h>
@@ -15,8 +16,6 @@
 namespace holdfast::text {
 
 namespace {
-
-bool is_digit(char each) { return each >= '0' && each <= '9'; }
 
 // Whether a number of JSON that no double can hold is too large rather than too small: by the place
 // of its first digit that is not 0.

@@ -11,20 +11,17 @@
 #include <holdfast/error.hpp>
 #include <holdfast/view.hpp>
 
+#include "text/event_type.hpp"
+#include "text/wall_time.hpp"
+
 #include <boost/json/object.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace holdfast::text {
-
-using WallTime = std::chrono::sys_time<Micros>;
-
-// RFC 3339 in UTC with milliseconds: "2026-11-15T21:30:00.250Z".
-std::string format_time(WallTime time);
 
 // The fields of a granted lease. The views need to live only during the call.
 struct LeaseFields {
@@ -33,25 +30,6 @@ struct LeaseFields {
   Fence fence = 0;
   Micros remaining{};
 };
-
-enum class EventType : std::uint8_t {
-  acquired,
-  queued,
-  left,  // a waiter gave up
-  renewed,
-  released,
-  expired,
-  lost,    // its holder was told that it no longer has the lease
-  forced,  // released by force
-  store_changed,
-  deadlock,
-};
-
-// "acquired", "queued", …
-std::string_view to_word(EventType type) noexcept;
-
-// server: it went through the server that tells of it. observed: it was seen on the store.
-enum class EventSource : std::uint8_t { server, observed };
 
 // What is empty or null is left out. The views need to live only during the call.
 struct EventFields {

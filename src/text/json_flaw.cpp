@@ -2,6 +2,7 @@
 #include "text/json_flaw.hpp"
 
 #include "model/utf8.hpp"
+#include "text/ascii.hpp"
 
 #include <boost/json/parse.hpp>
 #include <boost/json/value.hpp>
@@ -16,12 +17,6 @@ namespace holdfast::text {
 namespace {
 
 namespace json = boost::json;
-
-bool is_digit(char each) { return each >= '0' && each <= '9'; }
-
-bool is_hex(char each) {
-  return is_digit(each) || (each >= 'a' && each <= 'f') || (each >= 'A' && each <= 'F');
-}
 
 // Whether these bytes begin a character that the end of the text cuts short.
 bool is_cut_short(std::string_view rest) {
@@ -197,7 +192,7 @@ bool Walk::escape() {
 
 bool Walk::unit(unsigned& out) {
   for (int i = 0; i < 4; ++i, ++at_) {
-    if (!is_hex(next())) return refuse("a hexadecimal digit is missing");
+    if (!is_hex_digit(next())) return refuse("a hexadecimal digit is missing");
     const auto digit = static_cast<unsigned>(next());
     out = out * 16 + (is_digit(next()) ? digit - '0' : (digit | 0x20U) - 'a' + 10);
   }

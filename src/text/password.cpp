@@ -25,14 +25,15 @@ std::optional<std::string> take(StoreUrl& url, std::string_view option) {
   return value;
 }
 
-std::unexpected<Error> refuse(std::string_view where, std::string_view reason) {
+std::unexpected<Error> refuse_password(std::string_view where, std::string_view reason) {
   return fail(Errc::bad_input, fmt::format("store: {} {}", where, reason));
 }
 
 // All of it, but for a file without end one byte more than a password may have.
 Result<std::string> read_file(const std::string& path, std::string_view where) {
   const auto unreadable = [&](int error) {
-    return refuse(where, fmt::format("cannot be read: {}", std::generic_category().message(error)));
+    return refuse_password(
+        where, fmt::format("cannot be read: {}", std::generic_category().message(error)));
   };
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return unreadable(errno);
@@ -60,16 +61,16 @@ void remove_line_end(std::string& text) {
 
 Result<void> accept(StoreUrl& url, std::string password, std::string_view where) {
   remove_line_end(password);
-  if (password.empty()) return refuse(where, "is empty; it must hold the password");
+  if (password.empty()) return refuse_password(where, "is empty; it must hold the password");
   if (password.size() > max_password_bytes) {
-    return refuse(where,
-                  fmt::format("must hold a password of at most {} bytes", max_password_bytes));
+    return refuse_password(
+        where, fmt::format("must hold a password of at most {} bytes", max_password_bytes));
   }
   const auto is_control = [](char byte) {
     return static_cast<unsigned char>(byte) < 0x20 || byte == 0x7f;
   };
   if (std::ranges::any_of(password, is_control)) {
-    return refuse(where, "must hold one line without control characters, the password");
+    return refuse_password(where, "must hold one line without control characters, the password");
   }
   url.password = std::move(password);
   return {};
@@ -85,7 +86,7 @@ Result<void> from_file(StoreUrl& url, const std::string& path) {
 Result<void> from_environment(StoreUrl& url, const std::string& name) {
   const auto where = fmt::format("the environment variable {} of password_env", quoted(name));
   const char* value = std::getenv(name.c_str());
-  if (value == nullptr) return refuse(where, "is not set; it must hold the password");
+  if (value == nullptr) return refuse_password(where, "is not set; it must hold the password");
   return accept(url, value, where);
 }
 

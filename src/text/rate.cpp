@@ -2,6 +2,7 @@
 #include "text/rate.hpp"
 
 #include "model/rate_limit.hpp"
+#include "text/ascii.hpp"
 #include "text/duration.hpp"
 #include "text/quote.hpp"
 #include "text/words.hpp"
@@ -14,14 +15,12 @@
 namespace holdfast::text {
 namespace {
 
-constexpr std::string_view rule =
+constexpr std::string_view rate_rule =
     "write a number of hits, a slash and a time (ms, s, m, h, d), such as 10/s or 100/5m";
 
-std::unexpected<Error> refuse(std::string_view text, std::string_view reason) {
-  return fail(Errc::bad_input, fmt::format("rate {} {}; {}", quoted(text), reason, rule));
+std::unexpected<Error> refuse_rate(std::string_view text, std::string_view reason) {
+  return fail(Errc::bad_input, fmt::format("rate {} {}; {}", quoted(text), reason, rate_rule));
 }
-
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::optional<std::uint32_t> parse_limit(std::string_view digits) {
   std::uint32_t limit = 0;
@@ -47,19 +46,20 @@ Result<RateAlgorithm> algorithm_of(const RuleWords& words, RateLayout layout) {
 
 Result<Rate> parse_rate(std::string_view text) {
   const auto slash = text.find('/');
-  if (slash == std::string_view::npos) return refuse(text, "has no slash");
+  if (slash == std::string_view::npos) return refuse_rate(text, "has no slash");
   const auto limit = parse_limit(text.substr(0, slash));
   if (!limit) {
-    return refuse(text, fmt::format("does not begin with an integer from 1 to {}", max_rate_limit));
+    return refuse_rate(text,
+                       fmt::format("does not begin with an integer from 1 to {}", max_rate_limit));
   }
   const auto time = text.substr(slash + 1);
-  if (time.empty()) return refuse(text, "has no time behind the slash");
+  if (time.empty()) return refuse_rate(text, "has no time behind the slash");
   // "10/s" is short for "10/1s".
   const auto window =
       parse_duration(is_digit(time.front()) ? std::string(time) : fmt::format("1{}", time));
-  if (!window) return refuse(text, "does not end with a time");
+  if (!window) return refuse_rate(text, "does not end with a time");
   if (*window < min_rate_window || *window > max_rate_window) {
-    return refuse(text, "has a window that is not from 1ms to 31d");
+    return refuse_rate(text, "has a window that is not from 1ms to 31d");
   }
   return Rate{*limit, *window};
 }

@@ -8,9 +8,9 @@ namespace {
 
 namespace chrono = std::chrono;
 
-class Reader {
+class TimeReader {
  public:
-  explicit Reader(std::string_view text) : rest_(text) {}
+  explicit TimeReader(std::string_view text) : rest_(text) {}
 
   bool failed() const { return failed_; }
   bool at_end() const { return rest_.empty(); }
@@ -57,7 +57,7 @@ class Reader {
   bool failed_ = false;
 };
 
-chrono::minutes read_offset(Reader& in) {
+chrono::minutes read_offset(TimeReader& in) {
   if (in.next_is('Z')) {
     in.expect('Z');
     return {};
@@ -73,7 +73,7 @@ chrono::minutes read_offset(Reader& in) {
 }  // namespace
 
 std::optional<WallTime> parse_rfc3339(std::string_view text) {
-  Reader in(text);
+  TimeReader in(text);
   const chrono::year year(in.number(4, 9999));
   in.expect('-');
   const chrono::month month(static_cast<unsigned>(in.number(2, 12)));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "text/json.hpp"
+#include "text/wall_time.hpp"
 
 #include <optional>
 #include <string_view>

@@ -20,7 +20,7 @@ using Verdict = Ballot::Verdict;
 
 // No lease has it: whoever asks with it is refused.
 constexpr Fence nobodys_fence = 1;
-constexpr runtime::Backoff between_tries{.first = 20ms, .cap = 1s};
+constexpr runtime::Backoff between_conversions{.first = 20ms, .cap = 1s};
 
 struct Conversion {
   QuorumPtr quorum;
@@ -88,7 +88,7 @@ Task<bool> undo(Conversion conversion, std::size_t member) {
       if (fence_in(ended)) co_return true;
     }
     const Micros delay =
-        runtime::next_delay(between_tries, failures, conversion.quorum->runtime()->random());
+        runtime::next_delay(between_conversions, failures, conversion.quorum->runtime()->random());
     co_await nobody.wait_until(conversion.quorum->now() + delay);
   }
   co_return false;

@@ -15,7 +15,7 @@ namespace holdfast::backends::quorum {
 
 namespace {
 
-constexpr runtime::Backoff between_tries{.first = 10ms, .cap = 1s};
+constexpr runtime::Backoff between_give_backs{.first = 10ms, .cap = 1s};
 
 }  // namespace
 
@@ -92,7 +92,7 @@ void GiveBacks::tell_all() {
 Task<bool> GiveBacks::keep_telling(std::shared_ptr<GiveBacks> self) {
   runtime::Event nobody(self->runtime_);
   for (unsigned failures = 0;; ++failures) {
-    const Micros delay = next_delay(between_tries, failures, self->runtime_->random());
+    const Micros delay = next_delay(between_give_backs, failures, self->runtime_->random());
     co_await nobody.wait_until(self->runtime_->now() + delay);
     auto job = self->front();
     if (!job) co_return true;

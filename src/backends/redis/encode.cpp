@@ -13,10 +13,6 @@ namespace {
 
 constexpr char lone_form = '1';
 
-std::uint64_t to_ms(Micros time) {
-  return static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::milliseconds>(time).count());
-}
-
 // What a command says besides its keys. The texts keep their room from one command of this thread
 // to the next: encoding is most of what a client does under load.
 struct Arguments {

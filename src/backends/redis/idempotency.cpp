@@ -14,23 +14,19 @@ namespace holdfast::backends::redis {
 namespace {
 
 using net::resp::text_of;
-using Verb = model::RunCommand::Verb;
+using RunVerb = model::RunCommand::Verb;
 
-std::string_view word_of(Verb verb) {
+std::string_view word_of(RunVerb verb) {
   switch (verb) {
-    case Verb::begin: return "begin";
-    case Verb::renew: return "renew";
-    case Verb::complete: return "complete";
-    case Verb::fail: return "fail";
-    case Verb::abandon: return "abandon";
-    case Verb::look: return "look";
-    case Verb::forget: return "forget";
+    case RunVerb::begin: return "begin";
+    case RunVerb::renew: return "renew";
+    case RunVerb::complete: return "complete";
+    case RunVerb::fail: return "fail";
+    case RunVerb::abandon: return "abandon";
+    case RunVerb::look: return "look";
+    case RunVerb::forget: return "forget";
   }
   std::unreachable();
-}
-
-std::uint64_t to_ms(Micros time) {
-  return static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::milliseconds>(time).count());
 }
 
 // Whoever has no guard still has to tell whether a run of RedisX has been abandoned: its own guard
@@ -39,16 +35,16 @@ Micros guard_of(const model::RunCommand& command) {
   return command.guard > Micros::zero() ? command.guard : default_guard;
 }
 
-std::size_t count_of_results(Verb verb) {
-  return verb == Verb::complete ? 3 : verb == Verb::fail ? 1 : 0;
+std::size_t count_of_results(RunVerb verb) {
+  return verb == RunVerb::complete ? 3 : verb == RunVerb::fail ? 1 : 0;
 }
 
 void add_result(net::resp::Command& out, const model::RunCommand& command) {
-  if (command.verb == Verb::complete) {
+  if (command.verb == RunVerb::complete) {
     out.add(std::uint64_t{command.answer.status});
     out.add(command.answer.headers).add(command.answer.body);
   }
-  if (command.verb == Verb::fail) out.add(command.failure);
+  if (command.verb == RunVerb::fail) out.add(command.failure);
 }
 
 // Headers are one JSON text: half of it would be worth nothing.

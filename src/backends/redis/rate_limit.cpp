@@ -12,13 +12,13 @@ namespace holdfast::backends::redis {
 
 namespace {
 
-using Verb = model::RateCommand::Verb;
+using RateVerb = model::RateCommand::Verb;
 
-std::string_view word_of(Verb verb) {
+std::string_view word_of(RateVerb verb) {
   switch (verb) {
-    case Verb::check: return "check";
-    case Verb::peek: return "peek";
-    case Verb::reset: return "reset";
+    case RateVerb::check: return "check";
+    case RateVerb::peek: return "peek";
+    case RateVerb::reset: return "reset";
   }
   std::unreachable();
 }

@@ -14,7 +14,7 @@ namespace {
 using net::resp::command;
 using net::resp::text_of;
 
-constexpr Micros ask_timeout = std::chrono::milliseconds(500);
+constexpr Micros track_timeout = std::chrono::milliseconds(500);
 
 // Our own changes are told too (no NOLOOP): they end the tracking of a key just as others do, and
 // whoever waits must know.
@@ -46,7 +46,7 @@ void Strangers::redirect_to(std::uint64_t client_id) {
   if (client_id == 0) return;
   // A redirection is not changed but made anew.
   runtime::spawn(server_->ask(command("CLIENT", "TRACKING", "OFF") + tracking_command(client_id),
-                              server_->runtime()->now() + ask_timeout, 2));
+                              server_->runtime()->now() + track_timeout, 2));
 }
 
 std::vector<std::string> Strangers::greeting() {
@@ -71,7 +71,7 @@ void Strangers::wait_for(const LockName& name, model::RequestId request) {
 
 Task<bool> Strangers::track(std::vector<std::string> keys) {
   const auto self = shared_from_this();
-  auto looking = server_->ask(redis::track(keys), server_->runtime()->now() + ask_timeout, 2);
+  auto looking = server_->ask(redis::track(keys), server_->runtime()->now() + track_timeout, 2);
   const Result<net::resp::Reply> found = co_await std::move(looking);
   // Gone since the waiter was told of it: nothing more will be said.
   const bool is_there = found && (*found)->integer > 0;

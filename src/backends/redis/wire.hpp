@@ -15,6 +15,11 @@
 
 namespace holdfast::backends::redis {
 
+// Scripts count in milliseconds; a part of one counts as a whole.
+inline std::uint64_t to_ms(Micros time) {
+  return static_cast<std::uint64_t>(std::chrono::ceil<std::chrono::milliseconds>(time).count());
+}
+
 struct Sending {
   bool by_text = false;  // EVAL instead of EVALSHA, after NOSCRIPT
   // Compare the fence with the server's clock: whatever is behind this connection may have changed.

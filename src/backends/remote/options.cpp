@@ -16,21 +16,21 @@ using namespace std::chrono_literals;
 // Answers can be long: a lock has up to 16384 holders, each with what it says of itself.
 constexpr std::size_t max_answer_bytes = 64UL << 20U;
 
-std::unexpected<Error> refuse(std::string_view option, std::string_view rule) {
+std::unexpected<Error> refuse_option(std::string_view option, std::string_view rule) {
   return fail(Errc::bad_input, fmt::format("store: option '{}' {}", option, rule));
 }
 
 Result<void> set_file(std::string& where, const std::string& option, const std::string& path) {
   std::error_code failure;
   if (!std::filesystem::is_regular_file(path, failure)) {
-    return refuse(option, fmt::format("names no file: '{}'", path));
+    return refuse_option(option, fmt::format("names no file: '{}'", path));
   }
   where = path;
   return {};
 }
 
 Result<void> set_tls(Options& out, const std::string& option, const std::string& value) {
-  if (!out.origin.tls) return refuse(option, "is only for https:");
+  if (!out.origin.tls) return refuse_option(option, "is only for https:");
   auto& tls = *out.origin.tls;
   if (option == "ca") return set_file(tls.ca_file, option, value);
   if (option == "cert") return set_file(tls.certificate, option, value);
@@ -44,7 +44,7 @@ Result<void> set(Options& out, const std::string& option, const std::string& val
   if (option == "timeout") {
     const auto time = text::parse_duration(value);
     if (!time || *time < 10ms || *time > 60s) {
-      return refuse(option, "must be a duration from 10ms to 60s");
+      return refuse_option(option, "must be a duration from 10ms to 60s");
     }
     out.origin.connect_timeout = std::chrono::duration_cast<Micros>(*time);
     return {};
@@ -56,7 +56,7 @@ Result<void> set(Options& out, const std::string& option, const std::string& val
   for (const std::string_view of_tls : {"ca", "cert", "key", "sni"}) {
     if (option == of_tls) return set_tls(out, option, value);
   }
-  if (option == "token") return refuse(option, "is a secret: use token_file or token_env");
+  if (option == "token") return refuse_option(option, "is a secret: use token_file or token_env");
   return fail(Errc::bad_input, fmt::format("store: http: has no option '{}'", option));
 }
 

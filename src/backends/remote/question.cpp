@@ -18,7 +18,7 @@ namespace {
 std::string digits_of(RequestId request) { return digits(static_cast<std::uint64_t>(request)); }
 
 // What each verb adds.
-struct Writer {
+struct VerbWriter {
   json::object& out;
 
   void operator()(const model::Acquire& verb) const {
@@ -217,7 +217,7 @@ json::object to_json(const Question& question) {
   }
   const auto& lock = std::get<model::LockCommand>(question.command);
   out["spec"] = spec_json(lock.spec);
-  std::visit(Writer{out}, lock.verb);
+  std::visit(VerbWriter{out}, lock.verb);
   return out;
 }
 

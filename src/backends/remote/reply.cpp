@@ -21,7 +21,7 @@ model::Granted read_granted(JsonReader& reader) {
   return {reader.number("fence"), reader.micros("remaining_us")};
 }
 
-struct Writer {
+struct OutcomeWriter {
   json::object operator()(const model::Granted& granted) const {
     auto out = granted_json(granted);
     out["type"] = "granted";
@@ -184,7 +184,7 @@ json::object to_json(const store::Reply& reply) {
   } else if (const auto* run = std::get_if<model::RunOutcome>(&reply.outcome)) {
     out["outcome"] = run_json(*run);
   } else {
-    out["outcome"] = std::visit(Writer{}, std::get<model::LockOutcome>(reply.outcome));
+    out["outcome"] = std::visit(OutcomeWriter{}, std::get<model::LockOutcome>(reply.outcome));
   }
   return out;
 }

@@ -7,11 +7,6 @@ namespace {
 
 namespace json = boost::json;
 
-json::object deletion(std::string_view slug, std::string_view name, Place place,
-                      std::string_view key) {
-  return redis_node(slug, name, place, {{"operation", "delete"}, {"key", key}});
-}
-
 void add_search(json::array& nodes) {
   nodes.push_back(error_trigger("eh-trigger"));
   nodes.push_back(code_node("eh-prepare", "Prepare Scope List", {208, 0},
@@ -32,8 +27,9 @@ void add_removal(json::array& nodes) {
   nodes.push_back(
       if_node("eh-owned", "Owned?", {1104, -96}, "={{ $json.should_release === true }}"));
   nodes.push_back(
-      deletion("eh-del-counter", "DEL Owned Counter", {1552, -192}, "={{ $json.key }}"));
-  nodes.push_back(deletion("eh-del-meta", "DEL Owned Meta", {1328, -192}, "={{ $json.meta_key }}"));
+      delete_node("eh-del-counter", "DEL Owned Counter", {1552, -192}, "={{ $json.key }}"));
+  nodes.push_back(
+      delete_node("eh-del-meta", "DEL Owned Meta", {1328, -192}, "={{ $json.meta_key }}"));
   nodes.push_back(code_node("eh-log", "Log Cleanup", {1776, 0},
                             code_of("error_handler_lock_cleanup/log_cleanup")));
 }

@@ -8,7 +8,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::string_view key = "={{ $('Build Lock Context').first().json.key }}";
+constexpr std::string_view lock_key = "={{ $('Build Lock Context').first().json.key }}";
 constexpr std::string_view ttl = "={{ $('Build Lock Context').first().json.ttl }}";
 
 // What the others of the same Redis read to learn whose lock it is.
@@ -36,7 +36,7 @@ void add_attempt(json::array& nodes) {
                             code_of("lock_acquisition/build_lock_context")));
   nodes.push_back(redis_node("la-incr", "INCR Acquire Attempt", {432, 0},
                              {{"operation", "incr"},
-                              {"key", key},
+                              {"key", lock_key},
                               {"expire", true},
                               {"ttl", ttl},
                               {"options", json::object()}}));
@@ -70,7 +70,7 @@ void add_wait(json::array& nodes) {
   nodes.push_back(redis_node("la-get-lock", "GET Lock", {1552, 64},
                              {{"operation", "get"},
                               {"propertyName", "=LOCK_VALUE"},
-                              {"key", key},
+                              {"key", lock_key},
                               {"keyType", "string"},
                               {"options", json::object()}}));
   nodes.push_back(code_node("la-check-wait", "Check Wait State", {1776, 64},

@@ -7,18 +7,13 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::string_view key = "={{ $('Build Release Context').first().json.key }}";
+constexpr std::string_view counter_key = "={{ $('Build Release Context').first().json.key }}";
 constexpr std::string_view meta_key = "={{ $('Build Release Context').first().json.meta_key }}";
 
 constexpr std::string_view mismatch =
     "=LOGIC ERROR: Lock held by {{ $json.workflow_name }} (id: {{ $json.workflow_id }}, "
     "execution: {{ $json.execution_id }}) since {{ $json.locked_at }}, "
     "not by lock_id={{ $json.provided_lock_id }}";
-
-json::object deletion(std::string_view slug, std::string_view name, Place place,
-                      std::string_view which) {
-  return redis_node(slug, name, place, {{"operation", "delete"}, {"key", which}});
-}
 
 }  // namespace
 
@@ -37,8 +32,8 @@ Graph lock_release() {
   nodes.push_back(code_node("lr-verify", "Parse + Verify Ownership", {656, 0},
                             code_of("lock_release/parse_verify_ownership")));
   nodes.push_back(if_node("lr-match", "Match?", {880, 0}, "={{ $json.is_match }}"));
-  nodes.push_back(deletion("lr-del-counter", "DEL Lock Counter", {1328, -96}, key));
-  nodes.push_back(deletion("lr-del-meta", "DEL Lock Meta", {1104, -96}, meta_key));
+  nodes.push_back(delete_node("lr-del-counter", "DEL Lock Counter", {1328, -96}, counter_key));
+  nodes.push_back(delete_node("lr-del-meta", "DEL Lock Meta", {1104, -96}, meta_key));
   nodes.push_back(
       code_node("lr-result", "Build Result", {1552, -96}, code_of("lock_release/build_result")));
   nodes.push_back(

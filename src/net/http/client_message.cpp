@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/http/client_message.hpp"
 
+#include "net/http/message.hpp"
+
 #include <boost/beast/core/string.hpp>
 #include <fmt/format.h>
 
@@ -14,12 +16,6 @@ std::string authority_of(const Origin& origin) {
   const bool is_ipv6 = origin.host.contains(':');
   auto host = is_ipv6 ? fmt::format("[{}]", origin.host) : origin.host;
   return origin.unix_path.empty() ? fmt::format("{}:{}", host, origin.port) : host;
-}
-
-void append_header(std::string_view name, std::string_view value, std::string& out) {
-  out.append(name).append(": ");
-  for (const char each : value) out.push_back(each == '\r' || each == '\n' ? ' ' : each);
-  out.append("\r\n");
 }
 
 }  // namespace

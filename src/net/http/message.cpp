@@ -14,6 +14,12 @@ std::string_view to_string(Method method) noexcept {
   return words[static_cast<std::size_t>(method)];
 }
 
+void append_header(std::string_view name, std::string_view value, std::string& out) {
+  out.append(name).append(": ");
+  for (const char each : value) out.push_back(each == '\r' || each == '\n' ? ' ' : each);
+  out.append("\r\n");
+}
+
 std::string_view Request::header(std::string_view name) const noexcept {
   const auto found = std::ranges::find_if(
       headers, [name](const Header& each) { return boost::beast::iequals(each.name, name); });

@@ -28,6 +28,9 @@ struct Header {
   std::string_view value;
 };
 
+// One line, whatever the value came from: line ends in it become spaces.
+void append_header(std::string_view name, std::string_view value, std::string& out);
+
 // Who is at the other end of a connection.
 struct Peer {
   std::string address;  // "127.0.0.1", "::1", "unix"

@@ -20,13 +20,6 @@ void append_status_line(int status, std::string& out) {
   fmt::format_to(std::back_inserter(out), "HTTP/1.1 {} {}\r\n", status, reason_phrase(status));
 }
 
-// A header is one line whatever its value came from.
-void append_header(std::string_view name, std::string_view value, std::string& out) {
-  out.append(name).append(": ");
-  for (const char each : value) out.push_back(each == '\r' || each == '\n' ? ' ' : each);
-  out.append("\r\n");
-}
-
 }  // namespace
 
 void write_head(const Response& response, Framing framing, bool keep_alive, std::string& out) {

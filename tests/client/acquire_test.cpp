@@ -56,7 +56,7 @@ TEST_F(Acquire, a_refused_option_changes_nothing_in_the_store) {
   EXPECT_EQ(mine.line->history().size(), 0U);
 }
 
-TEST_F(Acquire, rb_14_a_ttl_that_is_not_a_time_is_refused_and_never_deletes_a_lock) {
+TEST_F(Acquire, a_ttl_that_is_not_a_time_is_refused_and_never_deletes_a_lock) {
   auto lease = mine.take("orders", {.ttl = 10s});
   const Duration bad[] = {0us,
                           -1us,

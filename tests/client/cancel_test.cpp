@@ -115,7 +115,7 @@ TEST_F(Cancel, after_a_lost_answer_and_before_the_next_question_takes_it_back) {
   EXPECT_TRUE(is_free("orders"));
 }
 
-TEST_F(Cancel, rb_22_returns_within_100_milliseconds_while_the_store_is_paused) {
+TEST_F(Cancel, returns_within_100_milliseconds_while_the_store_is_paused) {
   auto lease = std::make_optional(other.take("orders"));
   auto acquiring = start();
   mine.line->pause();

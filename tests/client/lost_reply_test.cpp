@@ -15,7 +15,7 @@ model::RequestId request_of(const Sent& sent) {
   return std::get<model::Release>(verb).request;
 }
 
-TEST_F(LostReply, rb_3_of_an_acquire_is_repeated_with_the_same_request_and_owner) {
+TEST_F(LostReply, of_an_acquire_is_repeated_with_the_same_request_and_owner) {
   mine.line->script(Verb::acquire, Fault::lose_reply());
   auto acquiring = mine.acquire("orders", {.ttl = 10s, .wait = 5s});
   advance(client::command_timeout + 20ms);
@@ -35,7 +35,7 @@ TEST_F(LostReply, the_repeated_acquire_is_told_what_is_left_and_never_a_fresh_tt
   EXPECT_LE(now() + acquiring.result()->remaining(), start + 10s - client::drift_allowance(9s));
 }
 
-TEST_F(LostReply, rb_17_of_a_try_is_reported_as_unknown_and_cleaned_up) {
+TEST_F(LostReply, of_a_try_is_reported_as_unknown_and_cleaned_up) {
   mine.line->script(Verb::acquire, Fault::lose_reply());
   auto acquiring = mine.acquire("orders");
   advance(client::command_timeout - 1us);
@@ -48,7 +48,7 @@ TEST_F(LostReply, rb_17_of_a_try_is_reported_as_unknown_and_cleaned_up) {
   EXPECT_EQ(request_of(cleaned[0]), request_of(mine.line->history(Verb::acquire)[0]));
 }
 
-TEST_F(LostReply, rb_17_nothing_runs_without_the_lock) {
+TEST_F(LostReply, nothing_runs_without_the_lock) {
   auto lease = other.take("orders");
   mine.line->script(Verb::acquire, Fault::refuse());
   bool ran = false;
@@ -65,7 +65,7 @@ TEST_F(LostReply, the_request_that_was_lost_is_asked_again_in_a_wait) {
   EXPECT_GT(acquiring.result()->remaining(), 9800ms);
 }
 
-TEST_F(LostReply, rb_26_a_repeated_acquire_is_not_a_second_entry_of_a_reentrant_lock) {
+TEST_F(LostReply, a_repeated_acquire_is_not_a_second_entry_of_a_reentrant_lock) {
   auto lock = mine.api.reentrant("tree");
   mine.line->script(Verb::acquire, Fault::lose_reply(), 3);
   Running<Result<Lease>> acquiring(lock.async_acquire({.wait = 5s, .owner = "me"}));
@@ -86,7 +86,7 @@ TEST_F(LostReply, a_repeated_release_of_a_reentrant_lock_does_not_count_down_twi
   EXPECT_EQ(holders("tree"), 1U);
 }
 
-TEST_F(LostReply, rb_29_a_late_copy_of_a_grant_does_not_bring_a_released_lease_back) {
+TEST_F(LostReply, a_late_copy_of_a_grant_does_not_bring_a_released_lease_back) {
   auto lease = mine.take("orders", {.ttl = 2s});
   value_of(lease.release());
   mine.line->send_again(mine.line->history(Verb::acquire).at(0));
@@ -101,7 +101,7 @@ TEST_F(LostReply, rb_29_a_late_copy_of_a_grant_does_not_bring_a_released_lease_b
   EXPECT_EQ(mine.line->count(Verb::renew), 0U);
 }
 
-TEST_F(LostReply, rb_29_a_renewal_answered_after_the_release_changes_nothing) {
+TEST_F(LostReply, a_renewal_answered_after_the_release_changes_nothing) {
   auto lease = mine.take("orders", {.ttl = 3s});
   mine.line->script(Verb::renew, Fault::delay_reply(300ms));
   advance(1100ms);

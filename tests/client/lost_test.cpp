@@ -33,7 +33,7 @@ TEST_F(Lost, is_a_lease_that_ended_and_was_given_anew_behind_its_back) {
   lease->abandon();
 }
 
-TEST_F(Lost, rb_5_fires_by_the_local_clock_alone_and_before_the_store_would_grant_anybody_else) {
+TEST_F(Lost, fires_by_the_local_clock_alone_and_before_the_store_would_grant_anybody_else) {
   for (const Duration ttl : {Duration(20ms), Duration(100ms), Duration(1s), Duration(30s)}) {
     const auto start = now();
     auto lease = mine.take("orders", {.ttl = ttl});
@@ -116,7 +116,7 @@ TEST_F(Lost, an_emptied_store_is_noticed_at_the_next_renewal) {
   EXPECT_EQ(mine.line->count(Verb::renew), 1U);
 }
 
-TEST_F(Lost, rb_27_valid_compares_the_clock_at_every_call) {
+TEST_F(Lost, valid_compares_the_clock_at_every_call) {
   const auto lease = mine.take("orders", {.ttl = 30s});
   EXPECT_TRUE(lease.valid());
   // The whole process was stopped: no timer ran and no signal came.

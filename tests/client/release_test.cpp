@@ -28,7 +28,7 @@ TEST_F(Release, says_that_the_lease_had_expired) {
   EXPECT_EQ(value_of(lease.release()), Released::already_expired);
 }
 
-TEST_F(Release, rb_15_and_rb_18_of_an_expired_lease_leaves_the_next_holder_alone) {
+TEST_F(Release, of_an_expired_lease_leaves_the_next_holder_alone) {
   auto lease = mine.take("orders", {.ttl = 1s, .renew = false});
   advance(2s);
   const auto next = other.take("orders");
@@ -37,7 +37,7 @@ TEST_F(Release, rb_15_and_rb_18_of_an_expired_lease_leaves_the_next_holder_alone
   EXPECT_TRUE(next.valid());
 }
 
-TEST_F(Release, rb_15_one_handle_used_twice_gives_two_leases_with_tokens_of_their_own) {
+TEST_F(Release, one_handle_used_twice_gives_two_leases_with_tokens_of_their_own) {
   auto lock = mine.api.mutex("orders");
   auto first = value_of(lock.acquire({.ttl = 1s, .renew = false}));
   advance(2s);
@@ -98,7 +98,7 @@ TEST_F(Release, that_may_have_worked_is_not_reported_as_surely_without_effect) {
   EXPECT_EQ(error_of(releasing.result()), Errc::outcome_unknown);
 }
 
-TEST_F(Release, rb_6_sends_no_renewal_after_it_wherever_it_falls) {
+TEST_F(Release, sends_no_renewal_after_it_wherever_it_falls) {
   for (auto cut = 0ms; cut < 700ms; cut += 3ms) {
     auto client = another_client();
     client.line->decide_by(
@@ -114,7 +114,7 @@ TEST_F(Release, rb_6_sends_no_renewal_after_it_wherever_it_falls) {
   }
 }
 
-TEST_F(Release, rb_6_in_the_very_moment_of_the_hand_over_leaves_nothing_that_renews) {
+TEST_F(Release, in_the_very_moment_of_the_hand_over_leaves_nothing_that_renews) {
   auto holder = other.take("orders");
   auto lock = mine.api.mutex("orders");
   bool released = false;

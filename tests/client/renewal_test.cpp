@@ -56,7 +56,7 @@ TEST_F(Renewal, keeps_the_fence) {
 }
 
 // The beat that fails, and how: after each, renewal goes on as if nothing had been.
-TEST_F(Renewal, rb_4_resumes_after_a_failure_of_any_kind_at_any_beat) {
+TEST_F(Renewal, resumes_after_a_failure_of_any_kind_at_any_beat) {
   const Fault faults[] = {Fault::refuse(), Fault::lose_request(), Fault::lose_reply(),
                           Fault::delay_request(700ms), Fault::delay_reply(700ms)};
   for (const auto& fault : faults) {
@@ -88,7 +88,7 @@ TEST_F(Renewal, is_retried_soon_after_a_failure_and_then_more_slowly) {
   }
 }
 
-TEST_F(Renewal, rb_4_goes_on_until_the_margin_and_a_store_that_heals_saves_the_lease) {
+TEST_F(Renewal, goes_on_until_the_margin_and_a_store_that_heals_saves_the_lease) {
   const auto lease = mine.take("orders", {.ttl = 30s});
   advance(5s);
   mine.line->pause();
@@ -100,7 +100,7 @@ TEST_F(Renewal, rb_4_goes_on_until_the_margin_and_a_store_that_heals_saves_the_l
   EXPECT_GT(lease.remaining(), 28s);
 }
 
-TEST_F(Renewal, rb_16_sets_the_ttl_and_never_adds_to_it) {
+TEST_F(Renewal, sets_the_ttl_and_never_adds_to_it) {
   const auto lease = mine.take("orders", {.ttl = 30s, .renew_every = 1s});
   advance(100s);
   EXPECT_LE(seen("orders").holders.at(0).remaining, 30s);
@@ -159,7 +159,7 @@ TEST_F(Renewal, with_slow_answers_keeps_up) {
   EXPECT_EQ(mine.core->lost.load(), 0U);
 }
 
-TEST_F(Renewal, rb_24_ten_thousand_leases_on_one_runtime_are_all_renewed_in_time) {
+TEST_F(Renewal, ten_thousand_leases_on_one_runtime_are_all_renewed_in_time) {
   constexpr std::size_t count = 10'000;
   const auto core = client::make_core(store->inner(), runtime);
   const Client many(core);

@@ -8,8 +8,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr LocalTime start{1000h};
-constexpr StoreTime store_start{5h};
+constexpr LocalTime sent{1000h};
+constexpr StoreTime store_sent{5h};
 
 TEST(Validity, the_drift_is_one_per_cent_and_two_milliseconds) {
   EXPECT_EQ(drift_allowance(0s), 2ms);
@@ -18,38 +18,38 @@ TEST(Validity, the_drift_is_one_per_cent_and_two_milliseconds) {
 }
 
 TEST(Validity, a_reply_counts_from_before_its_command_was_sent) {
-  EXPECT_EQ(valid_until(start, 30s), start + 30s - 302ms);
+  EXPECT_EQ(valid_until(sent, 30s), sent + 30s - 302ms);
 }
 
 TEST(Validity, a_reply_with_nothing_left_is_over_already) {
-  EXPECT_LT(valid_until(start, 0s), start);
-  EXPECT_LT(valid_until(start, 1ms), start);
+  EXPECT_LT(valid_until(sent, 0s), sent);
+  EXPECT_LT(valid_until(sent, 1ms), sent);
 }
 
 TEST(Validity, a_message_counts_from_the_earliest_moment_the_grant_can_have_been) {
-  const ClockPair pair{start, store_start};
-  const model::Grant grant{.fence = 1, .at = store_start + 100ms, .lease = 500ms};
-  EXPECT_EQ(valid_until(pair, grant, start + 1h), start + 99ms + 500ms - 7ms);
+  const ClockPair pair{sent, store_sent};
+  const model::Grant grant{.fence = 1, .at = store_sent + 100ms, .lease = 500ms};
+  EXPECT_EQ(valid_until(pair, grant, sent + 1h), sent + 99ms + 500ms - 7ms);
 }
 
 TEST(Validity, a_grant_before_the_pair_was_read_is_put_further_back) {
-  const ClockPair pair{start, store_start};
-  const model::Grant grant{.fence = 1, .at = store_start - 100ms, .lease = 500ms};
-  EXPECT_EQ(valid_until(pair, grant, start + 1h), start - 101ms + 500ms - 7ms);
+  const ClockPair pair{sent, store_sent};
+  const model::Grant grant{.fence = 1, .at = store_sent - 100ms, .lease = 500ms};
+  EXPECT_EQ(valid_until(pair, grant, sent + 1h), sent - 101ms + 500ms - 7ms);
 }
 
 TEST(Validity, a_message_never_says_more_than_its_receipt_and_the_whole_lease) {
-  const ClockPair pair{start, store_start};
-  const model::Grant from_the_future{.fence = 1, .at = store_start + 1h, .lease = 500ms};
-  EXPECT_EQ(valid_until(pair, from_the_future, start + 1s), start + 1s + 500ms - 7ms);
+  const ClockPair pair{sent, store_sent};
+  const model::Grant from_the_future{.fence = 1, .at = store_sent + 1h, .lease = 500ms};
+  EXPECT_EQ(valid_until(pair, from_the_future, sent + 1s), sent + 1s + 500ms - 7ms);
 }
 
 TEST(Validity, a_message_is_usable_at_once_only_with_a_pair_and_half_of_the_claim_left) {
-  const ClockPair pair{start, store_start};
-  const model::Grant grant{.fence = 1, .at = store_start, .lease = 500ms};
-  EXPECT_FALSE(usable_at_once(std::nullopt, grant, start));
-  EXPECT_TRUE(usable_at_once(pair, grant, start + 243ms));
-  EXPECT_FALSE(usable_at_once(pair, grant, start + 243ms + 1us));
+  const ClockPair pair{sent, store_sent};
+  const model::Grant grant{.fence = 1, .at = store_sent, .lease = 500ms};
+  EXPECT_FALSE(usable_at_once(std::nullopt, grant, sent));
+  EXPECT_TRUE(usable_at_once(pair, grant, sent + 243ms));
+  EXPECT_FALSE(usable_at_once(pair, grant, sent + 243ms + 1us));
 }
 
 // Whatever the clocks' speeds within a per cent: what we believe ends before the store's lease.
@@ -57,14 +57,14 @@ TEST(Validity, belief_ends_before_the_lease_for_all_clocks_that_keep_within_a_pe
   for (const double rate : {0.99, 0.995, 1.0, 1.005, 1.01}) {  // store seconds per local second
     for (const auto lease : {20ms, 500ms, 30'000ms}) {
       for (const auto age : {0ms, 10ms, 100ms, 1'000ms, 60'000ms}) {
-        const ClockPair pair{start, store_start};
+        const ClockPair pair{sent, store_sent};
         const Micros store_age(static_cast<std::int64_t>(
             static_cast<double>(std::chrono::microseconds(age).count()) * rate));
-        const model::Grant grant{.fence = 1, .at = store_start + store_age, .lease = lease};
+        const model::Grant grant{.fence = 1, .at = store_sent + store_age, .lease = lease};
         const Micros real_length(static_cast<std::int64_t>(
             static_cast<double>(std::chrono::microseconds(lease).count()) / rate));
-        EXPECT_LT(valid_until(pair, grant, start + age), start + age + real_length);
-        EXPECT_LT(valid_until(start, lease), start + real_length);
+        EXPECT_LT(valid_until(pair, grant, sent + age), sent + age + real_length);
+        EXPECT_LT(valid_until(sent, lease), sent + real_length);
       }
     }
   }

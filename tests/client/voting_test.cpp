@@ -13,12 +13,11 @@ namespace holdfast::test {
 namespace {
 
 using model::RequestId;
-using store::Retry;
 using testing::HasSubstr;
 
 class Voting : public testing::Test {
  public:
-  void open(Retry retry = {}) {
+  void open(store::Retry retry = {}) {
     store = std::make_shared<VotingStore>(runtime, retry);
     mine.emplace(FaultStore::over(runtime, [this] { return store; }), runtime);
     other.emplace(mine->line->another_line(), runtime);

@@ -1,22 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "client_contract.hpp"
+#include "in_threads.hpp"
 
 #include <atomic>
 #include <random>
 
 namespace holdfast::test {
-
-namespace {
-
-constexpr int threads = 4;
-
-template <typename Work>
-void in_threads(Work work) {
-  std::vector<std::jthread> running;
-  for (int i = 0; i < threads; ++i) running.emplace_back([work, i] { work(i); });
-}
-
-}  // namespace
 
 TEST_P(ClientContract, no_increment_is_lost_by_those_who_wait) {
   constexpr int rounds = 60;

@@ -9,11 +9,11 @@
 
 namespace holdfast::test {
 
-using Names = std::array<std::string_view, 3>;
+using ThreeNames = std::array<std::string_view, 3>;
 
 TEST_P(ClientContract, acquire_all_takes_every_name) {
   {
-    auto leases = ok(client.acquire_all(Names{"b", "c", "a"}));
+    auto leases = ok(client.acquire_all(ThreeNames{"b", "c", "a"}));
     ASSERT_EQ(leases->size(), 3U);
     for (const auto* name : {"a", "b", "c"}) {
       EXPECT_EQ(code_of(client.mutex(name).acquire()), "busy");
@@ -24,9 +24,9 @@ TEST_P(ClientContract, acquire_all_takes_every_name) {
 
 TEST_P(ClientContract, acquire_all_takes_nothing_when_one_is_busy) {
   auto taken = ok(client.mutex("c").acquire());
-  EXPECT_EQ(code_of(client.acquire_all(Names{"a", "b", "c"})), "busy");
+  EXPECT_EQ(code_of(client.acquire_all(ThreeNames{"a", "b", "c"})), "busy");
   const auto start = now();
-  EXPECT_EQ(code_of(client.acquire_all(Names{"a", "b", "c"}, {.wait = 50ms})), "timed_out");
+  EXPECT_EQ(code_of(client.acquire_all(ThreeNames{"a", "b", "c"}, {.wait = 50ms})), "timed_out");
   EXPECT_LT(now() - start, 1s);
   EXPECT_TRUE(is_ok(client.mutex("a").acquire()));
   EXPECT_TRUE(is_ok(client.mutex("b").acquire()));
@@ -34,7 +34,7 @@ TEST_P(ClientContract, acquire_all_takes_nothing_when_one_is_busy) {
 
 TEST_P(ClientContract, two_that_take_the_same_names_never_wait_for_each_other_for_ever) {
   long counter = 0;
-  const auto work = [&](Names names) {
+  const auto work = [&](ThreeNames names) {
     for (int round = 0; round < 15; ++round) {
       auto leases = client.acquire_all(names, {.wait = 10s});
       ASSERT_TRUE(is_ok(leases));
@@ -50,7 +50,7 @@ TEST_P(ClientContract, two_that_take_the_same_names_never_wait_for_each_other_fo
 
 TEST_P(ClientContract, acquire_all_refuses_no_name_and_one_name_twice) {
   EXPECT_EQ(code_of(client.acquire_all({})), "bad_input");
-  EXPECT_EQ(code_of(client.acquire_all(Names{"a", "b", "a"})), "bad_input");
+  EXPECT_EQ(code_of(client.acquire_all(ThreeNames{"a", "b", "a"})), "bad_input");
   EXPECT_TRUE(client.list()->locks.empty());
 }
 

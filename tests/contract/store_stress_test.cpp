@@ -2,6 +2,7 @@
 //
 // Threads against one store, by its own commands. What is protected is deliberately not atomic, so
 // that two holders at once are also a data race for the thread sanitizer.
+#include "in_threads.hpp"
 #include "store_contract.hpp"
 
 #include <array>
@@ -10,14 +11,6 @@
 namespace holdfast::test {
 
 namespace {
-
-constexpr int threads = 4;
-
-template <typename Work>
-void in_threads(Work work) {
-  std::vector<std::jthread> running;
-  for (int i = 0; i < threads; ++i) running.emplace_back([work, i] { work(i); });
-}
 
 std::string owner_of_thread(int thread) { return "thread-" + std::to_string(thread); }
 std::uint64_t request_of(int thread, int round) {

@@ -19,7 +19,7 @@ namespace holdfast::faults {
 namespace {
 
 using Address = std::array<char, 64>;
-constexpr Time to_wake_up = 100 * millisecond;
+constexpr Time crew_wakes_within = 100 * millisecond;
 
 template <typename T>
 bool read_whole(int fd, T& what, int patience_ms) {
@@ -103,7 +103,7 @@ void Crew::cont() {
   if (!is_alive()) return;
   ::kill(pid_, SIGCONT);
   for (ProcessId i = 0; i < plan_.clients; ++i) {
-    log_.fault(What::stopped, plan_.first_process + i, stopped_at_, log_.now() + to_wake_up);
+    log_.fault(What::stopped, plan_.first_process + i, stopped_at_, log_.now() + crew_wakes_within);
   }
 }
 

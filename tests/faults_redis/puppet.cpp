@@ -18,7 +18,7 @@ namespace holdfast::faults {
 namespace {
 
 // Until a process that was stopped has told what it lost meanwhile, on a machine that is busy.
-constexpr Time to_wake_up = 40 * millisecond;
+constexpr Time puppet_wakes_within = 40 * millisecond;
 
 void make_pipe(int* ends) {
   if (pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
@@ -114,7 +114,7 @@ void Puppet::stop() {
 
 void Puppet::cont() {
   ::kill(pid_, SIGCONT);
-  log_.fault(What::stopped, process_, stopped_at_, log_.now() + to_wake_up);
+  log_.fault(What::stopped, process_, stopped_at_, log_.now() + puppet_wakes_within);
 }
 
 void Puppet::kill() {

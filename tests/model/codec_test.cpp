@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string encoded(const LockState& state) {
+std::string encoded_lock(const LockState& state) {
   std::string bytes;
   encode(state, bytes);
   return bytes;
@@ -127,7 +127,7 @@ void expect_same(const LockState& a, const LockState& b) {
   }
 }
 
-testing::AssertionResult refused(std::string_view bytes, std::string_view reason) {
+testing::AssertionResult not_decoded(std::string_view bytes, std::string_view reason) {
   const auto state = decode(bytes);
   if (state) return testing::AssertionFailure() << "was decoded";
   if (state.error().code != Errc::unavailable ||
@@ -177,7 +177,7 @@ std::string documented_bytes() {
 
 TEST(Codec, the_documented_example_is_what_the_code_writes_and_reads) {
   const auto bytes = documented_bytes();
-  EXPECT_EQ(encoded(documented_state()), bytes);
+  EXPECT_EQ(encoded_lock(documented_state()), bytes);
   const auto state = decode(bytes);
   ASSERT_TRUE(state) << state.error().message;
   expect_same(*state, documented_state());
@@ -187,7 +187,7 @@ TEST(Codec, a_state_survives_the_round_trip) {
   test::Random random;
   for (int round = 0; round < 2000; ++round) {
     const auto state = random_state(random, 5);
-    const auto again = decode(encoded(state));
+    const auto again = decode(encoded_lock(state));
     ASSERT_TRUE(again) << again.error().message;
     expect_same(state, *again);
   }
@@ -203,20 +203,20 @@ TEST(Codec, encode_replaces_what_was_there) {
 TEST(Codec, every_truncation_is_refused) {
   test::Random random;
   for (int round = 0; round < 50; ++round) {
-    const auto bytes = encoded(random_state(random, 3));
+    const auto bytes = encoded_lock(random_state(random, 3));
     for (std::size_t size = 0; size < bytes.size(); ++size) {
       EXPECT_FALSE(decode(std::string_view(bytes).substr(0, size))) << size;
     }
   }
-  EXPECT_TRUE(refused("", "is cut short"));
-  EXPECT_TRUE(refused(documented_bytes().substr(0, 193), "is cut short"));
+  EXPECT_TRUE(not_decoded("", "is cut short"));
+  EXPECT_TRUE(not_decoded(documented_bytes().substr(0, 193), "is cut short"));
 }
 
 // There is one way to write a state, so whatever is accepted reads as exactly these bytes.
 void expect_refused_or_exact(const std::string& bytes) {
   const auto state = decode(bytes);
   if (!state) return;
-  EXPECT_EQ(encoded(*state), bytes);
+  EXPECT_EQ(encoded_lock(*state), bytes);
 }
 
 TEST(Codec, a_changed_byte_is_refused_or_read_as_it_stands) {
@@ -238,7 +238,7 @@ TEST(Codec, random_bytes_do_no_harm) {
     expect_refused_or_exact(bytes);
   }
   for (int round = 0; round < 20'000; ++round) {
-    auto bytes = encoded(random_state(random, 3));
+    auto bytes = encoded_lock(random_state(random, 3));
     for (auto changes = random.below(4) + 1; changes > 0; --changes) {
       bytes[random.below(bytes.size())] = static_cast<char>(random.bits());
     }
@@ -252,22 +252,22 @@ TEST(Codec, what_cannot_be_read_is_named) {
     bytes[at] = value;
     return bytes;
   };
-  EXPECT_TRUE(refused(with(0, 2), "newer format"));
-  EXPECT_TRUE(refused(std::string("\x7f"), "newer format"));
-  EXPECT_TRUE(refused(with(0, 0), "no valid format"));
-  EXPECT_TRUE(refused(with(1, 0), "unknown kind"));
-  EXPECT_TRUE(refused(with(1, 6), "unknown kind"));
-  EXPECT_TRUE(refused(with(2, 3), "unknown order"));
-  EXPECT_TRUE(refused(with(14, 0x7f), "time out of range"));
-  EXPECT_TRUE(refused(with(16, '\xff'), "more holds and waiters"));
-  EXPECT_TRUE(refused(with(18, '\xff'), "more holds and waiters"));
-  EXPECT_TRUE(refused(with(39, 30), "unknown flags"));
-  EXPECT_TRUE(refused(with(39, 4), "unknown flags"));
-  EXPECT_TRUE(refused(with(39, 8), "unknown flags"));
-  EXPECT_TRUE(refused(with(39, 10), "unknown flags"));
-  EXPECT_TRUE(refused(with(71, '\x80'), "duration out of range"));
-  EXPECT_TRUE(refused(with(74, '\n'), "owner that is not allowed"));
-  EXPECT_TRUE(refused(documented_bytes() + '\0', "bytes after its end"));
+  EXPECT_TRUE(not_decoded(with(0, 2), "newer format"));
+  EXPECT_TRUE(not_decoded(std::string("\x7f"), "newer format"));
+  EXPECT_TRUE(not_decoded(with(0, 0), "no valid format"));
+  EXPECT_TRUE(not_decoded(with(1, 0), "unknown kind"));
+  EXPECT_TRUE(not_decoded(with(1, 6), "unknown kind"));
+  EXPECT_TRUE(not_decoded(with(2, 3), "unknown order"));
+  EXPECT_TRUE(not_decoded(with(14, 0x7f), "time out of range"));
+  EXPECT_TRUE(not_decoded(with(16, '\xff'), "more holds and waiters"));
+  EXPECT_TRUE(not_decoded(with(18, '\xff'), "more holds and waiters"));
+  EXPECT_TRUE(not_decoded(with(39, 30), "unknown flags"));
+  EXPECT_TRUE(not_decoded(with(39, 4), "unknown flags"));
+  EXPECT_TRUE(not_decoded(with(39, 8), "unknown flags"));
+  EXPECT_TRUE(not_decoded(with(39, 10), "unknown flags"));
+  EXPECT_TRUE(not_decoded(with(71, '\x80'), "duration out of range"));
+  EXPECT_TRUE(not_decoded(with(74, '\n'), "owner that is not allowed"));
+  EXPECT_TRUE(not_decoded(documented_bytes() + '\0', "bytes after its end"));
 }
 
 // As everything was written before the start of a process was known.
@@ -276,7 +276,7 @@ TEST(Codec, a_process_without_a_start_is_written_and_read_as_ever) {
   auto metadata = *state.holds[0].metadata;
   metadata.process = std::make_shared<ProcessInfo>(ProcessInfo{"web-1", "report", 4711});
   state.holds[0].metadata = std::make_shared<Metadata>(metadata);
-  const auto bytes = encoded(state);
+  const auto bytes = encoded_lock(state);
   EXPECT_EQ(bytes[39], 6);
   EXPECT_EQ(bytes.size() + sizeof(std::int64_t), documented_bytes().size());
   const auto again = decode(bytes);
@@ -288,9 +288,9 @@ TEST(Codec, waiters_out_of_order_are_refused) {
   LockState state;
   state.queue.emplace(1, documented_state().queue.begin()->second);
   state.queue.emplace(2, documented_state().queue.begin()->second);
-  auto bytes = encoded(state);
+  auto bytes = encoded_lock(state);
   bytes[19] = 2;
-  EXPECT_TRUE(refused(bytes, "waiters out of order"));
+  EXPECT_TRUE(not_decoded(bytes, "waiters out of order"));
 }
 
 TEST(Codec, a_lock_at_its_limits_survives) {
@@ -300,7 +300,7 @@ TEST(Codec, a_lock_at_its_limits_survives) {
   for (std::size_t at = 0; at < limits::max_waiters; ++at) {
     state.queue.emplace(at, full.queue.begin()->second);
   }
-  const auto again = decode(encoded(state));
+  const auto again = decode(encoded_lock(state));
   ASSERT_TRUE(again);
   EXPECT_EQ(again->holds.size(), limits::max_holders);
   EXPECT_EQ(again->queue.size(), limits::max_waiters);

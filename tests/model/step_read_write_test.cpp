@@ -1,17 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "read_write_asks.hpp"
 #include "support/model_world.hpp"
 
 namespace holdfast::test {
 namespace {
 
 using model::LockSpec;
-
-Ask reader(std::string_view owner, bool wait = false) {
-  return {.owner = owner, .permits = 1, .wait = wait};
-}
-Ask writer(std::string_view owner, bool wait = false) {
-  return {.owner = owner, .permits = all_permits, .wait = wait};
-}
 
 TEST(StepReadWrite, readers_share_and_a_writer_is_alone) {
   ModelLock lock(LockSpec::read_write());

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "read_write_asks.hpp"
 #include "support/model_world.hpp"
 
 namespace holdfast::test {
@@ -9,7 +10,6 @@ using model::LockSpec;
 constexpr std::uint64_t read_request = 1;
 constexpr std::uint64_t upgrade_request = 2;
 
-Ask reader(std::string_view owner) { return {.owner = owner, .permits = 1}; }
 Ask upgrade_of(std::string_view owner, bool wait = false) {
   return {.owner = owner,
           .request = upgrade_request,

@@ -10,8 +10,6 @@ namespace {
 
 constexpr Faults no_faults;
 
-runtime::LocalTime server_time(Time at) { return runtime::LocalTime(std::chrono::nanoseconds(at)); }
-
 }  // namespace
 
 Network::Network(const Time& now, const Plan& plan, Dice& dice, Recorder& recorder)

@@ -13,6 +13,11 @@
 
 namespace holdfast::simulation {
 
+// A moment as the timers of the server's side know it.
+inline runtime::LocalTime server_time(Time at) {
+  return runtime::LocalTime(std::chrono::nanoseconds(at));
+}
+
 // Everything between the processes and the server: what is lost, late, doubled, or cut off.
 class Network final : public Carrier, public Subscribers {
  public:

@@ -18,6 +18,9 @@ inline constexpr Time microsecond = 1'000;
 inline constexpr Time millisecond = 1'000'000;
 inline constexpr Time second = 1'000'000'000;
 
+// As the library counts.
+inline Micros micros(Time time) { return Micros(time / microsecond); }
+
 // Where a history numbers processes, the members of a quorum have the numbers from here on.
 inline constexpr history::ProcessId members_from = 1001;
 

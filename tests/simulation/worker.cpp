@@ -42,8 +42,6 @@ Detail detail_of(const Result<Released>& released) {
   return Detail::other;
 }
 
-Micros micros(Time time) { return Micros(time / 1000); }
-
 }  // namespace
 
 class Worker::Nap {

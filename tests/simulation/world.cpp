@@ -14,8 +14,6 @@ constexpr unsigned most_processes = 8;
 constexpr unsigned longest_history_ttls = 60;
 constexpr unsigned most_turns_to_drain = 100'000;
 
-runtime::LocalTime server_time(Time at) { return runtime::LocalTime(std::chrono::nanoseconds(at)); }
-
 std::shared_ptr<const ProcessInfo> nobody_in_particular() {
   static const auto info = std::make_shared<const ProcessInfo>();
   return info;

@@ -13,17 +13,17 @@
 namespace holdfast::test {
 namespace {
 
-const std::vector<std::string> program_folders{"/usr/sbin", "/usr/bin", "/usr/local/bin"};
+const std::vector<std::string> mariadb_folders{"/usr/sbin", "/usr/bin", "/usr/local/bin"};
 
 class Mariadb final : public Database {
  public:
   Mariadb() {
     const auto made = test::run(folder_.as_user(
-        {find_program("mariadb-install-db", program_folders), "--no-defaults",
+        {find_program("mariadb-install-db", mariadb_folders), "--no-defaults",
          "--datadir=" + data(), "--auth-root-authentication-method=normal", "--skip-test-db"}));
     if (made.code != 0) throw std::runtime_error("mariadb-install-db: " + made.out + made.err);
     server_ = std::make_unique<Program>(folder_.as_user(
-        {find_program("mariadbd", program_folders), "--no-defaults", "--datadir=" + data(),
+        {find_program("mariadbd", mariadb_folders), "--no-defaults", "--datadir=" + data(),
          "--socket=" + socket(), "--skip-networking", "--pid-file=" + folder_.path() + "/pid"}));
     if (!server_->complains("ready for connections", std::chrono::seconds(60))) {
       throw std::runtime_error("mariadbd: " + server_->err());
@@ -78,7 +78,7 @@ class Mariadb final : public Database {
 };
 
 TEST(FenceMariadb, keeps_fences) {
-  if (find_program("mariadbd", program_folders).empty()) {
+  if (find_program("mariadbd", mariadb_folders).empty()) {
     GTEST_SKIP() << "MariaDB is not installed: tools/install_packages test_mariadb";
   }
   Mariadb database;

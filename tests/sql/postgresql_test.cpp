@@ -11,7 +11,7 @@
 namespace holdfast::test {
 namespace {
 
-std::vector<std::string> program_folders() {
+std::vector<std::string> postgresql_folders() {
   std::vector<std::string> all;
   const std::filesystem::path versions = "/usr/lib/postgresql";
   if (!std::filesystem::exists(versions)) return {"/usr/bin"};
@@ -62,7 +62,7 @@ class Postgres final : public Database {
 
  private:
   static std::string program(const std::string& name) {
-    const auto path = find_program(name, program_folders());
+    const auto path = find_program(name, postgresql_folders());
     if (path.empty()) throw std::runtime_error("PostgreSQL is not installed: no " + name);
     return path;
   }

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Config parsed(std::string_view yaml) {
+Config config_of(std::string_view yaml) {
   auto config = parse_config(yaml, "config.yml");
   if (config) return *std::move(config);
   ADD_FAILURE() << config.error().message;
@@ -25,7 +25,7 @@ Config parsed(std::string_view yaml) {
 
 TEST(Config, every_key_may_be_left_out) {
   for (const auto* yaml : {"", "\n", "# nothing yet\n", "---\n", "{}"}) {
-    const auto config = parsed(yaml);
+    const auto config = config_of(yaml);
     EXPECT_EQ(config.defaults, Settings{});
     EXPECT_TRUE(config.profiles.empty());
     EXPECT_TRUE(config.server_yaml.empty());
@@ -33,7 +33,7 @@ TEST(Config, every_key_may_be_left_out) {
 }
 
 TEST(Config, all_keys_are_read) {
-  const auto config = parsed(R"(
+  const auto config = config_of(R"(
 store: file:/var/lib/holdfast
 ttl: 30s
 wait: 5s
@@ -53,7 +53,7 @@ server:
 }
 
 TEST(Config, the_section_of_the_server_keeps_its_lines) {
-  const auto config = parsed(
+  const auto config = config_of(
       "# mine\n\nserver:\n\n  # where\n  listen: a\n\n  # how many\n  threads: 1\n\n# end\nttl: "
       "30s\n");
   EXPECT_EQ(config.server_line, 6U);
@@ -63,33 +63,33 @@ TEST(Config, the_section_of_the_server_keeps_its_lines) {
 
 TEST(Config, the_section_of_the_server_keeps_its_lines_with_other_line_ends) {
   const auto config =
-      parsed("ttl: 30s\r\nserver:\r\n  a: 1\r\n\r\n  # b\r\n  b: 2\r\nwait: 1s\r\n");
+      config_of("ttl: 30s\r\nserver:\r\n  a: 1\r\n\r\n  # b\r\n  b: 2\r\nwait: 1s\r\n");
   EXPECT_EQ(config.server_line, 3U);
   EXPECT_EQ(config.server_yaml, "  a: 1\r\n\r\n  # b\r\n  b: 2\r\n");
 }
 
 TEST(Config, the_section_of_the_server_may_stand_in_brackets) {
-  EXPECT_EQ(parsed("server: {a: 1}\n").server_yaml, "        {a: 1}\n");
-  const auto spread = parsed("server: {a: 1,\n  # why\n  b: 2}\nttl: 30s\n");
+  EXPECT_EQ(config_of("server: {a: 1}\n").server_yaml, "        {a: 1}\n");
+  const auto spread = config_of("server: {a: 1,\n  # why\n  b: 2}\nttl: 30s\n");
   EXPECT_EQ(spread.server_line, 1U);
   EXPECT_EQ(spread.server_yaml, "        {a: 1,\n  # why\n  b: 2}\n");
-  EXPECT_EQ(parsed("{server: {a: 1}, ttl: 30s}\n").server_yaml, "{a: 1}");
+  EXPECT_EQ(config_of("{server: {a: 1}, ttl: 30s}\n").server_yaml, "{a: 1}");
 }
 
 TEST(Config, the_section_of_the_server_may_be_an_alias) {
-  const auto config = parsed("profiles: {x: &x {ttl: 30s}}\nserver: *x\nwait: 1s\n");
+  const auto config = config_of("profiles: {x: &x {ttl: 30s}}\nserver: *x\nwait: 1s\n");
   EXPECT_EQ(config.server_yaml.find("wait"), std::string::npos);
   EXPECT_NE(config.server_yaml.find("30s"), std::string::npos);
 }
 
 TEST(Config, the_section_of_the_server_ends_with_the_document) {
-  EXPECT_EQ(parsed("server:\n  a: 1").server_yaml, "  a: 1");
-  EXPECT_EQ(parsed("---\nserver:\n  a: |\n    ttl: 1\n\n    x\n  b: 2\n...\n").server_yaml,
+  EXPECT_EQ(config_of("server:\n  a: 1").server_yaml, "  a: 1");
+  EXPECT_EQ(config_of("---\nserver:\n  a: |\n    ttl: 1\n\n    x\n  b: 2\n...\n").server_yaml,
             "  a: |\n    ttl: 1\n\n    x\n  b: 2\n...\n");
 }
 
 TEST(Config, a_profile_stands_over_the_defaults) {
-  const auto config = parsed("ttl: 30s\nwait: 5s\nprofiles: {slow: {wait: 1h}}\n");
+  const auto config = config_of("ttl: 30s\nwait: 5s\nprofiles: {slow: {wait: 1h}}\n");
   EXPECT_EQ(choose_profile(config, ""), (Settings{{}, 30s, 5s}));
   EXPECT_EQ(choose_profile(config, "slow"), (Settings{{}, 30s, 1h}));
   const auto missing = choose_profile(config, "fast");

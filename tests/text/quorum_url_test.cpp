@@ -12,7 +12,7 @@
 namespace holdfast::text {
 namespace {
 
-QuorumUrl parsed(std::string_view url) {
+QuorumUrl quorum_url_of(std::string_view url) {
   auto result = parse_quorum_url(url);
   if (result) return *std::move(result);
   ADD_FAILURE() << result.error().message;
@@ -40,7 +40,7 @@ TEST(QuorumUrl, is_known_by_its_scheme_in_any_case) {
 }
 
 TEST(QuorumUrl, has_members_in_the_order_given) {
-  const auto url = parsed("redlock://a:7001,b:7002,c");
+  const auto url = quorum_url_of("redlock://a:7001,b:7002,c");
   EXPECT_EQ(url.scheme, "redlock");
   ASSERT_EQ(url.members.size(), 3U);
   for (const auto& member : url.members) EXPECT_EQ(member.scheme, "redis");
@@ -53,7 +53,8 @@ TEST(QuorumUrl, has_members_in_the_order_given) {
 }
 
 TEST(QuorumUrl, a_member_may_be_what_a_redis_url_may_be) {
-  const auto url = parsed("redlock://user:s%2Cecret@a:1/3,rediss://b:2,redis://[::1]:3/0,10.0.0.7");
+  const auto url =
+      quorum_url_of("redlock://user:s%2Cecret@a:1/3,rediss://b:2,redis://[::1]:3/0,10.0.0.7");
   ASSERT_EQ(url.members.size(), 4U);
   EXPECT_EQ(url.members[0].user, "user");
   EXPECT_EQ(url.members[0].password, "s,ecret");
@@ -64,7 +65,7 @@ TEST(QuorumUrl, a_member_may_be_what_a_redis_url_may_be) {
 }
 
 TEST(QuorumUrl, the_options_are_those_of_all) {
-  const auto url = parsed("redlock://a,b,c?drift=0.02&timeout=100ms&fence=off");
+  const auto url = quorum_url_of("redlock://a,b,c?drift=0.02&timeout=100ms&fence=off");
   EXPECT_EQ(url.options.size(), 3U);
   EXPECT_EQ(url.options.at("drift"), "0.02");
   EXPECT_EQ(url.options.at("timeout"), "100ms");
@@ -73,7 +74,7 @@ TEST(QuorumUrl, the_options_are_those_of_all) {
 }
 
 TEST(QuorumUrl, the_scheme_may_be_written_in_capitals) {
-  EXPECT_EQ(parsed("REDLOCK://a,b,c").members.size(), 3U);
+  EXPECT_EQ(quorum_url_of("REDLOCK://a,b,c").members.size(), 3U);
 }
 
 TEST(QuorumUrl, an_empty_member_is_refused_wherever_it_stands) {

@@ -10,7 +10,7 @@
 namespace holdfast::text {
 namespace {
 
-StoreUrl parsed(std::string_view url) {
+StoreUrl store_url_of(std::string_view url) {
   auto result = parse_store_url(url);
   if (result) return *std::move(result);
   ADD_FAILURE() << result.error().message;
@@ -18,38 +18,38 @@ StoreUrl parsed(std::string_view url) {
 }
 
 TEST(Url, a_store_in_memory_may_have_a_name) {
-  EXPECT_EQ(parsed("memory:").scheme, "memory");
-  EXPECT_EQ(parsed("memory:").path, "");
-  EXPECT_EQ(parsed("memory:shared").path, "shared");
-  EXPECT_EQ(parsed("MEMORY:Shared").scheme, "memory");
-  EXPECT_EQ(parsed("MEMORY:Shared").path, "Shared");
+  EXPECT_EQ(store_url_of("memory:").scheme, "memory");
+  EXPECT_EQ(store_url_of("memory:").path, "");
+  EXPECT_EQ(store_url_of("memory:shared").path, "shared");
+  EXPECT_EQ(store_url_of("MEMORY:Shared").scheme, "memory");
+  EXPECT_EQ(store_url_of("MEMORY:Shared").path, "Shared");
 }
 
 TEST(Url, a_file_has_a_path_and_options) {
-  const auto url = parsed("file:/var/lib/holdfast?durable=yes&size=1g");
+  const auto url = store_url_of("file:/var/lib/holdfast?durable=yes&size=1g");
   EXPECT_EQ(url.scheme, "file");
   EXPECT_EQ(url.path, "/var/lib/holdfast");
   EXPECT_TRUE(url.endpoints.empty());
   EXPECT_EQ(url.options.at("durable"), "yes");
   EXPECT_EQ(url.options.at("size"), "1g");
-  EXPECT_EQ(parsed("file:").path, "");
-  EXPECT_EQ(parsed("file:///var/lib").path, "/var/lib");
-  EXPECT_EQ(parsed("file:relative/path").path, "relative/path");
-  EXPECT_EQ(parsed("file:/my%20locks/%C3%BC").path, "/my locks/ü");
+  EXPECT_EQ(store_url_of("file:").path, "");
+  EXPECT_EQ(store_url_of("file:///var/lib").path, "/var/lib");
+  EXPECT_EQ(store_url_of("file:relative/path").path, "relative/path");
+  EXPECT_EQ(store_url_of("file:/my%20locks/%C3%BC").path, "/my locks/ü");
 }
 
 TEST(Url, a_server_has_hosts_ports_and_a_user) {
-  const auto url = parsed("redis://app:s%40cret@10.0.0.1:6380/2");
+  const auto url = store_url_of("redis://app:s%40cret@10.0.0.1:6380/2");
   EXPECT_EQ(url.user, "app");
   EXPECT_EQ(url.password, "s@cret");
   EXPECT_EQ(url.endpoints, (std::vector<Endpoint>{{"10.0.0.1", 6380}}));
   EXPECT_EQ(url.path, "/2");
-  EXPECT_EQ(parsed("redis://localhost").endpoints, (std::vector<Endpoint>{{"localhost", 0}}));
-  EXPECT_EQ(parsed("redis://[::1]:6379").endpoints, (std::vector<Endpoint>{{"::1", 6379}}));
+  EXPECT_EQ(store_url_of("redis://localhost").endpoints, (std::vector<Endpoint>{{"localhost", 0}}));
+  EXPECT_EQ(store_url_of("redis://[::1]:6379").endpoints, (std::vector<Endpoint>{{"::1", 6379}}));
 }
 
 TEST(Url, a_quorum_has_several_hosts) {
-  const auto url = parsed("redlock://u:p,q@a,b:7001,[::1]:7002/0?drift=1ms");
+  const auto url = store_url_of("redlock://u:p,q@a,b:7001,[::1]:7002/0?drift=1ms");
   EXPECT_EQ(url.password, "p,q");
   EXPECT_EQ(url.endpoints, (std::vector<Endpoint>{{"a", 0}, {"b", 7001}, {"::1", 7002}}));
   EXPECT_EQ(url.path, "/0");

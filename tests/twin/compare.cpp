@@ -110,7 +110,7 @@ struct Translation {
   void operator()(const auto&, const auto&) const {}
 };
 
-std::string text_of(const HolderView& holder) {
+std::string description_of(const HolderView& holder) {
   return describe(model::Busy{.retry_after = {}, .holder_count = 1, .holders = {holder}});
 }
 
@@ -121,9 +121,11 @@ Difference compare_crowds(const Expected& expected, model::Busy& redis) {
   if (redis.holders.size() != most_shown) return "not as many holders as can be shown";
   auto all = model::view({}, expected.after, expected.now).holders;
   for (const HolderView& shown : redis.holders) {
-    const auto same = [&](const HolderView& each) { return text_of(each) == text_of(shown); };
+    const auto same = [&](const HolderView& each) {
+      return description_of(each) == description_of(shown);
+    };
     const auto found = std::ranges::find_if(all, same);
-    if (found == all.end()) return "shows a holder that is none: " + text_of(shown);
+    if (found == all.end()) return "shows a holder that is none: " + description_of(shown);
     all.erase(found);
   }
   model.holders.clear();
@@ -159,7 +161,8 @@ Difference compare_messages(const Expected& expected, std::vector<model::Message
 
 }  // namespace
 
-std::optional<std::string> difference(const Expected& expected, Answer answer, Numbers& numbers) {
+std::optional<std::string> difference(const Expected& expected, StepAnswer answer,
+                                      Numbers& numbers) {
   if (!answer.reply) return "the step failed: " + answer.reply.error().message;
   if (!answer.after) return "the inspection failed: " + answer.after.error().message;
   // The shortcuts do not look at the clock.

@@ -22,6 +22,7 @@ struct Expected {
 
 // What differs, with both sides of it; nothing if they agree. Redis' numbers are told in the
 // model's where they are known, and new pairs of numbers are learned.
-std::optional<std::string> difference(const Expected& expected, Answer answer, Numbers& numbers);
+std::optional<std::string> difference(const Expected& expected, StepAnswer answer,
+                                      Numbers& numbers);
 
 }  // namespace holdfast::test

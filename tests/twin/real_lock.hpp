@@ -8,6 +8,7 @@
 #include "support/ask.hpp"
 #include "support/redis_server.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -16,6 +17,11 @@
 #include <vector>
 
 namespace holdfast::test {
+
+// Of the keys that a server has: nothing is left of any lock.
+inline auto only_counter() {
+  return testing::ElementsAre(std::string(backends::redis::counter_key));
+}
 
 class RealLock : public testing::Test {
  protected:

@@ -76,14 +76,14 @@ std::string RedisSide::look_at_shared_key(const LockName& name) const {
   return std::move(out).take();
 }
 
-std::vector<Answer> RedisSide::round(const std::vector<Step>& steps) {
+std::vector<StepAnswer> RedisSide::round(const std::vector<Step>& steps) {
   for (const Step& step : steps) {
     commands_.send(encode(scripts_, dialect_, step.name, step.command, step.sending));
     commands_.send(encode(scripts_, dialect_, step.name, look, {}));
     if (!dialect_.is_native()) commands_.send(look_at_shared_key(step.name));
   }
   commands_.send("PUBLISH " + std::string(barrier_channel) + " now\r\n");
-  std::vector<Answer> answers;
+  std::vector<StepAnswer> answers;
   for (const Step& step : steps) {
     auto reply = decoded(step.command, *commands_.receive());
     auto after = backends::redis::decode_snapshot(*commands_.receive());
@@ -95,7 +95,7 @@ std::vector<Answer> RedisSide::round(const std::vector<Step>& steps) {
   return answers;
 }
 
-void RedisSide::receive_messages(const std::vector<Step>& steps, std::vector<Answer>& answers) {
+void RedisSide::receive_messages(const std::vector<Step>& steps, std::vector<StepAnswer>& answers) {
   for (;;) {
     const auto reply = listener_.receive();
     if (reply->elements != 3) throw std::runtime_error("not a message");

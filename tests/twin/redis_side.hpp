@@ -19,7 +19,7 @@ struct Step {
   backends::redis::Sending sending;
 };
 
-struct Answer {
+struct StepAnswer {
   Result<store::Reply> reply;
   Result<backends::redis::Snapshot> after;  // what an inspection right after the step saw
   std::vector<model::Message> messages;     // as they arrived
@@ -38,11 +38,11 @@ class RedisSide {
   // Ends the keys whose time has come and returns how many are left, those of the test included.
   std::uint64_t move_clock(model::StoreTime now);
   // One round trip for all of them, which happen one after the other.
-  std::vector<Answer> round(const std::vector<Step>& steps);
+  std::vector<StepAnswer> round(const std::vector<Step>& steps);
 
  private:
   std::string look_at_shared_key(const LockName& name) const;
-  void receive_messages(const std::vector<Step>& steps, std::vector<Answer>& answers);
+  void receive_messages(const std::vector<Step>& steps, std::vector<StepAnswer>& answers);
 
   RedisServer server_;
   RawRedis commands_{server_.unix_path()};

@@ -161,7 +161,7 @@ class History {
     }
   }
 
-  std::optional<std::string> judge(Lock& lock, const LockCommand& command, Answer answer) {
+  std::optional<std::string> judge(Lock& lock, const LockCommand& command, StepAnswer answer) {
     const auto admitted = model::admissible(command);
     if (!admitted) return "not admissible: " + admitted.error().message;
     const model::LockState before = lock.state;

@@ -11,10 +11,6 @@ namespace {
 constexpr Faults no_faults;
 constexpr Time slowest = 800 * millisecond;
 
-runtime::LocalTime at_members_time(Time at) {
-  return runtime::LocalTime(std::chrono::nanoseconds(at));
-}
-
 bool is_vote(const store::Request& request) {
   const auto& command = std::get<model::LockCommand>(request.command);
   return std::holds_alternative<model::Acquire>(command.verb);

@@ -11,6 +11,11 @@
 
 namespace holdfast::simulation::quorum {
 
+// A moment as the timers of the members' side know it.
+inline runtime::LocalTime at_members_time(Time at) {
+  return runtime::LocalTime(std::chrono::nanoseconds(at));
+}
+
 // Everything between the clients and the members: what is lost, late, doubled, or cut off.
 class Network final : public Carrier {
  public:

@@ -11,8 +11,6 @@ namespace {
 constexpr Time furthest_off = 5 * second;
 constexpr std::int64_t fastest_ppm = 5'000;
 
-Micros micros(Time time) { return Micros(time / 1000); }
-
 // Odd seeds have three members and even ones five, now and then four: a tie is no majority.
 std::size_t members_of(std::uint64_t seed) {
   if (seed % 2 == 1) return 3;

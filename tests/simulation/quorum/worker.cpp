@@ -12,8 +12,6 @@ namespace {
 
 using history::Detail;
 
-Micros micros(Time time) { return Micros(time / 1000); }
-
 Detail detail_of(Errc code) {
   switch (code) {
     case Errc::busy: return Detail::busy;

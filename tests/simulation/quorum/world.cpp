@@ -20,10 +20,6 @@ constexpr unsigned most_turns_to_drain = 100'000;
 // What is given back in the background is tried again after a second at most.
 constexpr Time promptly = 2500 * millisecond;
 
-runtime::LocalTime at_members_time(Time at) {
-  return runtime::LocalTime(std::chrono::nanoseconds(at));
-}
-
 history::ProcessId number_of(std::size_t member) {
   return members_from + static_cast<history::ProcessId>(member);
 }

@@ -68,7 +68,7 @@ bool may_be_in_store(const TakeResult& result) {
   return code == Errc::outcome_unknown || code == Errc::not_replicated;
 }
 
-bool may_pass(Errc code) { return code == Errc::busy || code == Errc::quorum_not_reached; }
+bool may_be_free_soon(Errc code) { return code == Errc::busy || code == Errc::quorum_not_reached; }
 
 // A pause that ends when the caller leaves; then it answers false.
 Task<bool> pause(std::shared_ptr<Core> core, Micros delay, std::stop_token stop) {
@@ -98,7 +98,8 @@ Task<TakeResult> take_at_once(std::shared_ptr<Core> core, Wanted wanted, std::st
     TakeResult result = judge(wanted, {began, before_send}, std::move(reply));
     if (may_be_in_store(result)) give_back(core, wanted);
     if (result) result->attempts = retries + 1;
-    if (result || retries == retry.times || !may_pass(result.error().error.code)) co_return result;
+    if (result || retries == retry.times || !may_be_free_soon(result.error().error.code))
+      co_return result;
     auto pausing =
         pause(core, runtime::jittered(retry.delay, retry.jitter, core->runtime().random()), stop);
     const bool goes_on = co_await std::move(pausing);

@@ -24,7 +24,7 @@ AcquireOptions for_acquire(const LockedOptions& options) {
 
 bool is_pause(Duration pause) { return pause >= min_attempt_delay && pause <= max_attempt_delay; }
 
-bool may_pass(Errc code) {
+bool may_change(Errc code) {
   return code == Errc::busy || code == Errc::unavailable || code == Errc::quorum_not_reached;
 }
 
@@ -81,7 +81,7 @@ Task<Result<Lease>> acquire_by_tries(std::shared_ptr<LockHandle> handle, LockedO
   for (std::uint32_t attempts = 1;; ++attempts) {
     auto trying = handle->async_acquire(once, stop, where);
     Result<Lease> lease = co_await std::move(trying);
-    if (lease || !may_pass(lease.error().code)) co_return lease;
+    if (lease || !may_change(lease.error().code)) co_return lease;
     const auto due =
         core->runtime().now() + pause_after(options.retry, attempts, core->runtime().random());
     if (attempts >= options.retry.attempts || (has_limit && due >= give_up_at)) {

@@ -14,17 +14,16 @@ namespace holdfast::cli {
 namespace {
 
 using namespace std::chrono_literals;
+using test::evening;
 using test::held;
 using test::said;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr text::WallTime now = std::chrono::sys_days{std::chrono::year{2026} / 11 / 15} + 21h;
-
 View view_of(std::vector<LockView> locks) {
   View view;
   view.store = "file:/var/lib/holdfast";
-  see(view, {.locks = std::move(locks), .is_complete = true}, now);
+  see(view, {.locks = std::move(locks), .is_complete = true}, evening);
   return view;
 }
 
@@ -48,7 +47,7 @@ TEST(Frame, fits_every_size_of_terminal_from_one_cell_on) {
   view.locks[1].waiters.resize(12);
   for (const std::size_t rows : {1, 2, 3, 4, 5, 6, 24}) {
     for (std::size_t columns = 1; columns < 130; ++columns) {
-      const auto lines = frame_lines(view, {rows, columns}, now);
+      const auto lines = frame_lines(view, {rows, columns}, evening);
       ASSERT_LE(lines.size(), rows) << columns;
       for (const auto& line : lines) ASSERT_LE(display_width(line), columns) << rows << line;
     }
@@ -58,7 +57,7 @@ TEST(Frame, fits_every_size_of_terminal_from_one_cell_on) {
 TEST(Frame, shows_locks_holders_times_and_the_queue) {
   auto lock = held("orders:42", {.held_for = 125s, .remaining = 20s});
   lock.waiters.push_back({.waiting_for = 1s, .metadata = said("second", "web-2", "")});
-  const auto shown = joined(frame_lines(view_of({lock}), {24, 120}, now));
+  const auto shown = joined(frame_lines(view_of({lock}), {24, 120}, evening));
   for (const auto* part : {"1 lock, 1 waiting", "file:/var/lib/holdfast", "21:00:00", "NAME",
                            "orders:42", "report on web-1", "2m 5s", "20s", "1: second on web-2"}) {
     EXPECT_THAT(shown, HasSubstr(part));
@@ -67,20 +66,20 @@ TEST(Frame, shows_locks_holders_times_and_the_queue) {
 
 TEST(Frame, leases_grow_shorter_between_two_looks_at_the_store) {
   const auto view = view_of({held("x", {.held_for = 10s, .remaining = 20s})});
-  const auto later = joined(frame_lines(view, {24, 100}, now + 5s));
+  const auto later = joined(frame_lines(view, {24, 100}, evening + 5s));
   EXPECT_THAT(later, HasSubstr("15s"));
-  EXPECT_THAT(joined(frame_lines(view, {24, 100}, now + 60s)), HasSubstr("0s"));
+  EXPECT_THAT(joined(frame_lines(view, {24, 100}, evening + 60s)), HasSubstr("0s"));
 }
 
 TEST(Frame, says_so_when_there_are_no_locks) {
-  EXPECT_THAT(joined(frame_lines(view_of({}), {5, 20}, now)), HasSubstr("no locks"));
+  EXPECT_THAT(joined(frame_lines(view_of({}), {5, 20}, evening)), HasSubstr("no locks"));
   auto view = view_of({held("a", {})});
   view.filter = "b";
-  EXPECT_THAT(joined(frame_lines(view, {24, 80}, now)), HasSubstr("no lock begins with b"));
+  EXPECT_THAT(joined(frame_lines(view, {24, 80}, evening)), HasSubstr("no lock begins with b"));
 }
 
 TEST(Frame, of_a_small_terminal_still_has_the_names_and_what_is_left) {
-  const auto shown = joined(frame_lines(view_of({held("orders", {})}), {5, 20}, now));
+  const auto shown = joined(frame_lines(view_of({held("orders", {})}), {5, 20}, evening));
   EXPECT_THAT(shown, HasSubstr("orders"));
   EXPECT_THAT(shown, HasSubstr("20s"));
   EXPECT_THAT(shown, HasSubstr("q quit"));
@@ -89,7 +88,7 @@ TEST(Frame, of_a_small_terminal_still_has_the_names_and_what_is_left) {
 TEST(Frame, trouble_with_the_store_is_in_the_last_line_and_the_locks_stay) {
   auto view = many(3);
   view.trouble = "127.0.0.1:6379: connection \x1b[31mrefused";
-  const auto lines = frame_lines(view, {24, 80}, now);
+  const auto lines = frame_lines(view, {24, 80}, evening);
   EXPECT_THAT(lines.back(), HasSubstr("127.0.0.1:6379: connection \\x1b[31mrefused"));
   EXPECT_THAT(joined(lines), HasSubstr("lock-2"));
 }
@@ -98,7 +97,7 @@ TEST(Frame, nothing_that_others_wrote_reaches_the_terminal_raw) {
   auto lock = held("ok", {});
   lock.holders[0].metadata = said("\x1b[2J", "\x9b", "\x1b[2J");
   lock.waiters.push_back({.waiting_for = 1s, .metadata = said("\r\n", "\x1b[H", "")});
-  EXPECT_THAT(joined(frame_lines(view_of({lock}), {24, 100}, now)), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(joined(frame_lines(view_of({lock}), {24, 100}, evening)), Not(HasSubstr("\x1b")));
 }
 
 TEST(Frame, scrolling_moves_by_lines_and_pages_and_stops_at_both_ends) {
@@ -114,7 +113,7 @@ TEST(Frame, scrolling_moves_by_lines_and_pages_and_stops_at_both_ends) {
   EXPECT_EQ(view.top, 8U);
   EXPECT_TRUE(press(view, {Key::What::end}, rows));
   EXPECT_EQ(view.top, 13U);
-  EXPECT_THAT(joined(frame_lines(view, {10, 80}, now)), HasSubstr("14–20 of 20"));
+  EXPECT_THAT(joined(frame_lines(view, {10, 80}, evening)), HasSubstr("14–20 of 20"));
   EXPECT_TRUE(press(view, {Key::What::home}, rows));
   EXPECT_EQ(view.top, 0U);
 }
@@ -122,7 +121,7 @@ TEST(Frame, scrolling_moves_by_lines_and_pages_and_stops_at_both_ends) {
 TEST(Frame, a_list_that_became_shorter_is_still_in_sight) {
   auto view = many(20);
   view.top = 13;
-  see(view, {.locks = {held("only", {})}, .is_complete = true}, now);
+  see(view, {.locks = {held("only", {})}, .is_complete = true}, evening);
   keep_in_sight(view, 7);
   EXPECT_EQ(view.top, 0U);
 }
@@ -131,7 +130,7 @@ TEST(Frame, a_filter_is_typed_shown_and_taken_back) {
   auto view = view_of({held("abc", {}), held("abd", {}), held("xyz", {})});
   EXPECT_TRUE(press(view, {Key::What::text, "/"}, 5));
   for (const auto* letter : {"a", "b", "q"}) EXPECT_TRUE(press(view, {Key::What::text, letter}, 5));
-  EXPECT_THAT(frame_lines(view, {24, 80}, now).back(), HasSubstr("begin with: abq"));
+  EXPECT_THAT(frame_lines(view, {24, 80}, evening).back(), HasSubstr("begin with: abq"));
   EXPECT_TRUE(press(view, {Key::What::backspace}, 5));
   EXPECT_TRUE(press(view, {Key::What::enter}, 5));
   EXPECT_EQ(shown(view).size(), 2U);
@@ -160,11 +159,14 @@ TEST(Bar, changes_its_colour_as_it_shrinks) {
 
 TEST(Bar, is_full_right_after_a_renewal) {
   View view;
-  see(view, {.locks = {held("x", {.held_for = 10s, .remaining = 20s})}, .is_complete = true}, now);
+  see(view, {.locks = {held("x", {.held_for = 10s, .remaining = 20s})}, .is_complete = true},
+      evening);
   EXPECT_EQ(length_of(view, view.locks[0].holders[0]), 30s);
-  see(view, {.locks = {held("x", {.held_for = 20s, .remaining = 60s})}, .is_complete = true}, now);
+  see(view, {.locks = {held("x", {.held_for = 20s, .remaining = 60s})}, .is_complete = true},
+      evening);
   EXPECT_EQ(length_of(view, view.locks[0].holders[0]), 60s);
-  see(view, {.locks = {held("x", {.held_for = 50s, .remaining = 30s})}, .is_complete = true}, now);
+  see(view, {.locks = {held("x", {.held_for = 50s, .remaining = 30s})}, .is_complete = true},
+      evening);
   EXPECT_EQ(length_of(view, view.locks[0].holders[0]), 60s);
 }
 

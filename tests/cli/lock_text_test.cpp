@@ -11,22 +11,21 @@ namespace holdfast::cli {
 namespace {
 
 using namespace std::chrono_literals;
+using test::evening;
 using test::held;
 using test::said;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr text::WallTime now = std::chrono::sys_days{std::chrono::year{2026} / 11 / 15} + 21h;
-
 TEST(LockText, a_lock_that_nobody_holds_is_free) {
-  EXPECT_THAT(status_lines({.name = "x"}, now), ElementsAre("x: free"));
+  EXPECT_THAT(status_lines({.name = "x"}, evening), ElementsAre("x: free"));
 }
 
 TEST(LockText, a_holder_is_shown_with_all_that_is_known_of_it) {
   auto lock = held("orders", {.held_for = 125s, .remaining = 28s, .fence = 42});
   EXPECT_THAT(
-      status_lines(lock, now),
+      status_lines(lock, evening),
       ElementsAre("orders: mutex, held", "held by", "  report on web-1, pid 4711 (exclusive)",
                   "    since    2026-11-15 20:57:55 UTC (2m 5s)", "    left     28s",
                   "    fence    42", "    note     nightly"));
@@ -36,7 +35,7 @@ TEST(LockText, a_queue_is_shown_in_its_order) {
   auto lock = held("orders", {});
   lock.waiters.push_back({.waiting_for = 250ms, .metadata = said("first", "web-2", "")});
   lock.waiters.push_back({.permits = all_permits, .waiting_for = 3s, .metadata = nullptr});
-  const auto lines = status_lines(lock, now);
+  const auto lines = status_lines(lock, evening);
   EXPECT_EQ(lines.front(), "orders: mutex, held, 2 waiting");
   EXPECT_EQ(lines[lines.size() - 2], "   1  first on web-2, pid 4711 (exclusive), for 250ms");
   EXPECT_EQ(lines.back(), "   2  unknown (exclusive), for 3.0s");
@@ -51,7 +50,7 @@ TEST(LockText, a_quorum_is_shown_with_a_row_for_each_member) {
       {.address = "c:3", .counts = false, .reason = "was restarted; counts again in 3.0 s"},
       {.address = "d:4"}};
   EXPECT_THAT(
-      status_lines(lock, now),
+      status_lines(lock, evening),
       ElementsAre("orders: free", "members", "  ADDRESS  STATE     FENCE  LEFT  NOTE",
                   "  a:1      held      42      28s", "  b:2      too slow               no answer",
                   "  c:3      free                   not counted: was restarted; counts "
@@ -62,7 +61,7 @@ TEST(LockText, a_quorum_is_shown_with_a_row_for_each_member) {
 TEST(LockText, what_holders_say_of_themselves_cannot_disturb_a_terminal) {
   auto lock = held("orders", {});
   lock.holders[0].metadata = said("\x1b[31mevil", "h\nost", "\x1b]0;title\x07");
-  for (const auto& lines : {status_lines(lock, now), list_lines(std::span(&lock, 1), 80)}) {
+  for (const auto& lines : {status_lines(lock, evening), list_lines(std::span(&lock, 1), 80)}) {
     for (const auto& line : lines) {
       EXPECT_EQ(line.find('\x1b'), std::string::npos) << line;
       EXPECT_EQ(line.find('\n'), std::string::npos) << line;

@@ -5,11 +5,17 @@
 
 #include <holdfast/view.hpp>
 
+#include "text/json.hpp"
+
 #include <chrono>
 #include <memory>
 #include <string>
 
 namespace holdfast::test {
+
+// When they were listed.
+inline constexpr text::WallTime evening =
+    std::chrono::sys_days{std::chrono::year{2026} / 11 / 15} + std::chrono::hours(21);
 
 inline std::shared_ptr<const Metadata> said(std::string program, std::string host,
                                             std::string note) {

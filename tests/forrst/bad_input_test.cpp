@@ -21,7 +21,7 @@ constexpr std::string_view good = R"({
                               "owner": "me", "auto_release": true}}]
 })";
 
-struct Case {
+struct ChangedMember {
   std::string name;
   std::string pointer;  // of the member that is replaced or, without a value, removed
   std::string value;    // JSON
@@ -30,10 +30,10 @@ struct Case {
   int status = 400;
 };
 
-std::ostream& operator<<(std::ostream& out, const Case& each) { return out << each.name; }
+std::ostream& operator<<(std::ostream& out, const ChangedMember& each) { return out << each.name; }
 
 // The good request with one member changed.
-std::string changed(const Case& each) {
+std::string changed(const ChangedMember& each) {
   auto body = json::parse(good);
   const auto cut = each.pointer.rfind('/');
   const auto last = each.pointer.substr(cut + 1);
@@ -54,8 +54,8 @@ const std::string options = "/extensions/0/options";
 
 std::string text_of(std::size_t length) { return '"' + std::string(length, 'k') + '"'; }
 
-std::vector<Case> cases() {
-  std::vector<Case> all{
+std::vector<ChangedMember> cases() {
+  std::vector<ChangedMember> all{
       {"protocol_missing", "/protocol", "", request, "/protocol"},
       {"protocol_null", "/protocol", "null", request, "/protocol"},
       {"protocol_text", "/protocol", R"("forrst/0.1")", request, "/protocol"},
@@ -161,7 +161,7 @@ std::vector<Case> cases() {
   return all;
 }
 
-class BadInput : public ForrstService, public ::testing::WithParamInterface<Case> {};
+class BadInput : public ForrstService, public ::testing::WithParamInterface<ChangedMember> {};
 
 TEST_P(BadInput, is_refused_at_its_place_and_nothing_is_done) {
   ASSERT_TRUE(ask_text(good).is_good());

@@ -17,6 +17,7 @@ namespace holdfast::forrst {
 namespace {
 
 using namespace std::chrono_literals;
+using test::code_of;
 using test::RawPeer;
 using test::RawServer;
 using test::reply_to;
@@ -26,8 +27,6 @@ std::string url_of(const RawServer& server) {
 }
 
 CallOptions call_of(Duration timeout = 10s) { return {.function = "f", .timeout = timeout}; }
-
-Errc code_of(const Result<CallReply>& reply) { return reply ? Errc{} : reply.error().code; }
 
 std::string body_of(const std::string& request) {
   const auto end = request.find("\r\n\r\n");

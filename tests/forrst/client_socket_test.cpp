@@ -18,6 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::always;
+using test::code_of;
 using test::FramePeer;
 using test::FrameServer;
 using test::reply_to;
@@ -27,8 +28,6 @@ Client client_of(const FrameServer& server) { return *Client::open(server.url())
 CallOptions call_of(std::string function, Duration timeout = 10s) {
   return {.function = std::move(function), .timeout = timeout};
 }
-
-Errc code_of(const Result<CallReply>& reply) { return reply ? Errc{} : reply.error().code; }
 
 // More than a socket buffers.
 CallOptions long_call(Duration timeout = 10s) {

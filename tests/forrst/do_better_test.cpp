@@ -28,8 +28,6 @@ using namespace std::chrono_literals;
 using forrst::Invocation;
 using forrst::Outcome;
 
-constexpr std::string_view key = "lock:payments.charge:user:1";
-
 class BetterThanForrst : public ForrstService {};
 
 TEST_F(BetterThanForrst, a_loser_leaves_the_holder_alone) {
@@ -37,18 +35,18 @@ TEST_F(BetterThanForrst, a_loser_leaves_the_holder_alone) {
   for (int round = 0; round < 3; ++round) {
     EXPECT_EQ(ask(charge_user()).code(), "LOCK_ACQUISITION_FAILED");
   }
-  const auto status = lock_call("status", {{"key", key}});
+  const auto status = lock_call("status", {{"key", charge_key}});
   EXPECT_EQ(status.body.at("result").at("owner"), "anna");
-  EXPECT_TRUE(lock_call("release", {{"key", key}, {"owner", "anna"}}).is_good());
+  EXPECT_TRUE(lock_call("release", {{"key", charge_key}, {"owner", "anna"}}).is_good());
 }
 
 TEST_F(BetterThanForrst, a_loser_under_the_same_owner_leaves_the_holder_alone) {
   ASSERT_TRUE(ask(charge_user({{"auto_release", false}, {"owner", "anna"}})).is_good());
   EXPECT_EQ(ask(charge_user({{"owner", "anna"}})).code(), "LOCK_ACQUISITION_FAILED");
   EXPECT_EQ(ask(charge_user({{"owner", "anna"}, {"block", span(1)}})).code(), "LOCK_TIMEOUT");
-  EXPECT_TRUE(is_locked(key));
-  EXPECT_EQ(lock_call("status", {{"key", key}}).body.at("result").at("locked"), true);
-  EXPECT_TRUE(lock_call("release", {{"key", key}, {"owner", "anna"}}).is_good());
+  EXPECT_TRUE(is_locked(charge_key));
+  EXPECT_EQ(lock_call("status", {{"key", charge_key}}).body.at("result").at("locked"), true);
+  EXPECT_TRUE(lock_call("release", {{"key", charge_key}, {"owner", "anna"}}).is_good());
 }
 
 TEST_F(BetterThanForrst, nothing_is_locked_for_a_function_that_is_not_there) {
@@ -107,11 +105,11 @@ TEST_F(BetterThanForrst, calls_at_once_keep_apart) {
 
 TEST_F(BetterThanForrst, a_late_release_leaves_the_next_holder_alone) {
   ASSERT_TRUE(ask(charge_user({{"auto_release", false}, {"owner", "anna"}})).is_good());
-  ASSERT_TRUE(client.force_release(key, "test"));
+  ASSERT_TRUE(client.force_release(charge_key, "test"));
   ASSERT_TRUE(ask(charge_user({{"auto_release", false}, {"owner", "ben"}})).is_good());
-  EXPECT_EQ(lock_call("release", {{"key", key}, {"owner", "anna"}}).code(),
+  EXPECT_EQ(lock_call("release", {{"key", charge_key}, {"owner", "anna"}}).code(),
             "LOCK_OWNERSHIP_MISMATCH");
-  const auto status = lock_call("status", {{"key", key}});
+  const auto status = lock_call("status", {{"key", charge_key}});
   EXPECT_EQ(status.body.at("result").at("owner"), "ben");
 }
 

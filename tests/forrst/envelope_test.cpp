@@ -52,13 +52,13 @@ Fault fault_of(std::string_view body) {
   return refused.faults.empty() ? Fault{} : refused.faults.front();
 }
 
-struct Case {
+struct RefusedEnvelope {
   std::string body;
   std::string pointer;
   std::string message;
 };
 
-void expect_refused(const std::vector<Case>& cases) {
+void expect_refused(const std::vector<RefusedEnvelope>& cases) {
   for (const auto& [body, pointer, message] : cases) {
     const auto fault = fault_of(body);
     EXPECT_EQ(fault.code, "INVALID_REQUEST") << body;
@@ -214,7 +214,7 @@ TEST(Envelope, the_id_is_a_text_that_is_not_empty) {
   const auto id_of = [](std::size_t size) {
     return fmt::format(R"(,"id":"{}")", std::string(size, 'x'));
   };
-  const std::vector<Case> cases{
+  const std::vector<RefusedEnvelope> cases{
       {with_id(""), "/id", "id is required"},
       {with_id(R"(,"id":null)"), "/id", "id must be a string, not null"},
       {with_id(R"(,"id":7)"), "/id", "id must be a string"},

@@ -16,7 +16,6 @@ using forrst::Outcome;
 constexpr std::string_view deadline_urn = "urn:cline:forrst:ext:deadline";
 constexpr std::string_view limit_urn = "urn:cline:forrst:ext:rate-limit";
 constexpr std::string_view retry_urn = "urn:cline:forrst:ext:retry";
-constexpr std::string_view once_urn = "urn:cline:forrst:ext:idempotency";
 
 class Extensions : public ForrstService {};
 

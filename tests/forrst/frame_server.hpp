@@ -3,6 +3,8 @@
 // A server on a Unix socket that answers frames exactly as a test tells it to.
 #pragma once
 
+#include <holdfast/forrst/client.hpp>
+
 #include "support/temporary_folder.hpp"
 
 #include <boost/json/parse.hpp>
@@ -33,6 +35,11 @@ inline std::string reply_to(std::string_view request, std::string_view rest) {
 inline std::string failure_with(std::string_view code, std::string_view details = "{}") {
   return fmt::format(R"("result":null,"errors":[{{"code":"{}","message":"no","details":{}}}])",
                      code, details);
+}
+
+// With what a call failed.
+inline Errc code_of(const Result<forrst::CallReply>& reply) {
+  return reply ? Errc{} : reply.error().code;
 }
 
 inline std::string length_of(std::size_t size) {

@@ -10,8 +10,6 @@ namespace {
 using namespace std::chrono_literals;
 using Right = forrst::Caller::Right;
 
-constexpr std::string_view key = "lock:payments.charge:user:1";
-
 forrst::Caller caller_with(Right most) {
   return {.is_known = true, .may = [most](Right right, std::string_view) { return right <= most; }};
 }
@@ -25,7 +23,7 @@ class LockFunctions : public ForrstService {
         {{"key", "user:1"}, {"ttl", span(60)}, {"owner", owner}, {"auto_release", false}});
     ASSERT_TRUE(ask(question).is_good());
   }
-  Told release(std::string_view owner, std::string_view of = key) const {
+  Told release(std::string_view owner, std::string_view of = charge_key) const {
     return lock_call("release", {{"key", of}, {"owner", owner}});
   }
 };
@@ -33,9 +31,9 @@ class LockFunctions : public ForrstService {
 TEST_F(LockFunctions, a_lock_is_released_by_its_owner_alone) {
   take("anna");
   EXPECT_EQ(release("ben").code(), "LOCK_OWNERSHIP_MISMATCH");
-  EXPECT_TRUE(is_locked(key));
+  EXPECT_TRUE(is_locked(charge_key));
   EXPECT_TRUE(release("anna").is_good());
-  EXPECT_FALSE(is_locked(key));
+  EXPECT_FALSE(is_locked(charge_key));
 }
 
 TEST_F(LockFunctions, whoever_releases_twice_is_told_so) {
@@ -46,7 +44,7 @@ TEST_F(LockFunctions, whoever_releases_twice_is_told_so) {
   EXPECT_EQ(again.code(), "LOCK_ALREADY_RELEASED");
   take("ben");
   EXPECT_EQ(release("anna").code(), "LOCK_ALREADY_RELEASED");
-  EXPECT_TRUE(is_locked(key));
+  EXPECT_TRUE(is_locked(charge_key));
   EXPECT_EQ(release("carl").code(), "LOCK_OWNERSHIP_MISMATCH");
 }
 
@@ -87,9 +85,9 @@ TEST_F(LockFunctions, a_lock_that_nobody_holds_is_not_found) {
   EXPECT_EQ(told.status, 404);
   EXPECT_EQ(told.code(), "LOCK_NOT_FOUND");
   EXPECT_EQ(told.message(), "Lock does not exist");
-  EXPECT_EQ(told.error().at("details"), json::value({{"key", key}}));
-  EXPECT_EQ(lock_call("force-release", {{"key", key}}).code(), "LOCK_NOT_FOUND");
-  EXPECT_EQ(lock_call("renew", {{"key", key}, {"owner", "anna"}, {"ttl", span(5)}}).code(),
+  EXPECT_EQ(told.error().at("details"), json::value({{"key", charge_key}}));
+  EXPECT_EQ(lock_call("force-release", {{"key", charge_key}}).code(), "LOCK_NOT_FOUND");
+  EXPECT_EQ(lock_call("renew", {{"key", charge_key}, {"owner", "anna"}, {"ttl", span(5)}}).code(),
             "LOCK_NOT_FOUND");
 }
 
@@ -100,36 +98,38 @@ TEST_F(LockFunctions, both_prefixes_mean_the_same_lock_and_are_echoed) {
   EXPECT_EQ(status.body.at("result").at("key"), other);
   EXPECT_EQ(status.body.at("result").at("locked"), true);
   EXPECT_EQ(release("anna", other).body.at("result").at("key"), other);
-  EXPECT_FALSE(is_locked(key));
+  EXPECT_FALSE(is_locked(charge_key));
 }
 
 TEST_F(LockFunctions, each_spelling_of_their_names_works) {
   for (const auto* base : {"urn:forrst:ext:atomicLock:fn:", "urn:forrst:ext:atomic-lock:fn:",
                            "urn:cline:forrst:ext:atomic-lock:fn:"}) {
-    const auto told = ask({.function = std::string(base) + "status", .arguments = {{"key", key}}});
+    const auto told =
+        ask({.function = std::string(base) + "status", .arguments = {{"key", charge_key}}});
     EXPECT_TRUE(told.is_good()) << told.raw;
   }
 }
 
 TEST_F(LockFunctions, a_release_leaves_those_alone_who_wait_under_the_same_owner) {
-  auto theirs = std::make_unique<Lease>(hold(key));
+  auto theirs = std::make_unique<Lease>(hold(charge_key));
   Question question;
   question.locked({{"key", "user:1"}, {"ttl", span(60)}, {"owner", "anna"}, {"block", span(60)}});
   auto waiting = std::async(std::launch::async, [&] { return ask(question); });
-  while (client.inspect(key)->waiters.empty()) std::this_thread::sleep_for(1ms);
+  while (client.inspect(charge_key)->waiters.empty()) std::this_thread::sleep_for(1ms);
   EXPECT_EQ(release("anna").code(), "LOCK_OWNERSHIP_MISMATCH");
-  EXPECT_EQ(client.inspect(key)->waiters.size(), 1U);
+  EXPECT_EQ(client.inspect(charge_key)->waiters.size(), 1U);
   ASSERT_TRUE(theirs->release());
   EXPECT_TRUE(waiting.get().is_good());
 }
 
 TEST_F(LockFunctions, a_renewal_gives_another_ttl) {
   take("anna");
-  const auto told = lock_call("renew", {{"key", key}, {"owner", "anna"}, {"ttl", span(2, "hour")}});
+  const auto told =
+      lock_call("renew", {{"key", charge_key}, {"owner", "anna"}, {"ttl", span(2, "hour")}});
   ASSERT_TRUE(told.is_good()) << told.raw;
   EXPECT_EQ(told.body.at("result").at("renewed"), true);
-  EXPECT_GT(client.inspect(key)->holders.at(0).remaining, 1h);
-  EXPECT_EQ(lock_call("renew", {{"key", key}, {"owner", "ben"}, {"ttl", span(5)}}).code(),
+  EXPECT_GT(client.inspect(charge_key)->holders.at(0).remaining, 1h);
+  EXPECT_EQ(lock_call("renew", {{"key", charge_key}, {"owner", "ben"}, {"ttl", span(5)}}).code(),
             "LOCK_OWNERSHIP_MISMATCH");
 }
 
@@ -148,7 +148,7 @@ TEST_F(LockFunctions, a_lock_can_be_taken_without_a_function) {
 TEST_F(LockFunctions, the_lock_of_a_function_can_be_taken_from_outside) {
   const auto told =
       lock_call("acquire", {{"key", "user:1"}, {"function", "payments.charge"}, {"ttl", span(60)}});
-  EXPECT_EQ(told.body.at("result").at("full_key").as_string(), key);
+  EXPECT_EQ(told.body.at("result").at("full_key").as_string(), charge_key);
   Question question;
   question.locked({{"key", "user:1"}, {"ttl", span(60)}});
   EXPECT_EQ(ask(question).code(), "LOCK_ACQUISITION_FAILED");
@@ -158,28 +158,30 @@ TEST_F(LockFunctions, the_lock_of_a_function_can_be_taken_from_outside) {
 
 TEST_F(LockFunctions, force_is_for_administrators) {
   take("anna");
-  const auto told = lock_call("force-release", {{"key", key}}, caller_with(Right::lock));
+  const auto told = lock_call("force-release", {{"key", charge_key}}, caller_with(Right::lock));
   EXPECT_EQ(told.status, 403);
   EXPECT_EQ(told.code(), "FORBIDDEN");
-  EXPECT_TRUE(is_locked(key));
-  EXPECT_TRUE(lock_call("force-release", {{"key", key}}, caller_with(Right::admin)).is_good());
+  EXPECT_TRUE(is_locked(charge_key));
+  EXPECT_TRUE(
+      lock_call("force-release", {{"key", charge_key}}, caller_with(Right::admin)).is_good());
 }
 
 TEST_F(LockFunctions, a_reader_may_look_and_nothing_else) {
   take("anna");
   const auto reader = caller_with(Right::read);
-  EXPECT_TRUE(lock_call("status", {{"key", key}}, reader).is_good());
+  EXPECT_TRUE(lock_call("status", {{"key", charge_key}}, reader).is_good());
   for (const auto* name : {"release", "renew", "force-release", "acquire"}) {
-    const auto told = lock_call(name, {{"key", key}, {"owner", "anna"}, {"ttl", span(5)}}, reader);
+    const auto told =
+        lock_call(name, {{"key", charge_key}, {"owner", "anna"}, {"ttl", span(5)}}, reader);
     EXPECT_EQ(told.code(), "FORBIDDEN") << name;
   }
-  EXPECT_TRUE(is_locked(key));
+  EXPECT_TRUE(is_locked(charge_key));
 }
 
 TEST_F(LockFunctions, the_owner_is_shown_to_those_who_may_know_it) {
   take("anna");
   const auto owner_for = [&](const forrst::Caller& caller, json::object more = {}) {
-    more["key"] = key;
+    more["key"] = charge_key;
     const auto told = lock_call("status", std::move(more), caller);
     const auto* owner = told.body.at("result").as_object().if_contains("owner");
     return owner != nullptr ? std::string(owner->as_string()) : std::string("-");
@@ -195,7 +197,7 @@ TEST_F(LockFunctions, who_sees_the_owner_can_be_chosen) {
   take("anna");
   const auto shows = [&](forrst::ShowOwner choice, const forrst::Caller& caller) {
     serve({.status_owner = choice});
-    return lock_call("status", {{"key", key}}, caller)
+    return lock_call("status", {{"key", charge_key}}, caller)
         .body.at("result")
         .as_object()
         .contains("owner");
@@ -223,7 +225,7 @@ TEST_F(LockFunctions, an_owner_that_took_it_again_and_let_it_end_did_not_release
   take("anna");
   ASSERT_TRUE(release("anna").is_good());
   take("anna");
-  ASSERT_TRUE(client.force_release(key, "test"));
+  ASSERT_TRUE(client.force_release(charge_key, "test"));
   EXPECT_EQ(release("anna").code(), "LOCK_NOT_FOUND");
 }
 

@@ -16,8 +16,6 @@ using namespace std::chrono_literals;
 using forrst::Invocation;
 using forrst::Outcome;
 
-constexpr std::string_view once_urn = "urn:cline:forrst:ext:idempotency";
-
 Question once(std::string_view key, std::string id = "req_001") {
   Question question{.id = std::move(id)};
   question.with(once_urn, {{"key", key}});

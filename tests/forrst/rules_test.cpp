@@ -39,7 +39,7 @@ std::string found(const Function& function, std::string_view arguments) {
   return json::serialize(given);
 }
 
-struct Case {
+struct BrokenRule {
   Rule rule;
   std::string value;
   std::string message;
@@ -51,7 +51,7 @@ TEST(Rules, an_argument_that_breaks_its_rule_is_refused_with_the_rule_and_the_pl
   const Rule name{.name = "x", .type = Type::string, .min_length = 2, .max_length = 3};
   const Rule list{.name = "x", .type = Type::array, .min_length = 1, .max_length = 2};
   const Rule choice{.name = "x", .type = Type::string, .one_of = {"EUR", "USD"}};
-  const std::vector<Case> cases{
+  const std::vector<BrokenRule> cases{
       {{.name = "x", .type = Type::boolean}, "1", "x must be a boolean"},
       {{.name = "x", .type = Type::boolean}, "null", "x must be a boolean, not null"},
       {{.name = "x", .type = Type::object}, "[]", "x must be an object"},

@@ -21,6 +21,7 @@ namespace holdfast::test {
 namespace json = boost::json;
 
 inline constexpr std::string_view lock_urn = "urn:forrst:ext:atomicLock";
+inline constexpr std::string_view once_urn = "urn:cline:forrst:ext:idempotency";
 inline constexpr std::string_view lock_function = "urn:cline:forrst:ext:atomic-lock:fn:";
 
 // {"value": n, "unit": unit}
@@ -42,6 +43,8 @@ struct Question {
 
 // payments.charge under the lock user:1, with these options changed or added.
 Question charge_user(json::object more = {});
+// The name of its lock.
+inline constexpr std::string_view charge_key = "lock:payments.charge:user:1";
 
 struct Told {
   int status = 0;

@@ -21,6 +21,11 @@
 
 namespace holdfast::test {
 
+// What she gives to the workflow that takes a lock.
+inline const boost::json::object alice{
+    {"scope", "s"},        {"ttl_seconds", 60},       {"execution_id", "7"},   {"lock_id", "alice"},
+    {"workflow_id", "w1"}, {"workflow_name", "Sync"}, {"max_wait_seconds", 20}};
+
 class Execution : public testing::Test {
  protected:
   using Value = boost::json::value;

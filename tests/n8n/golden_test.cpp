@@ -56,8 +56,6 @@ TEST(Golden, primitives_through_a_server) {
   }
 }
 
-n8n::LockWish lock(std::string_view scope) { return {.scope = *n8n::normalise_scope(scope)}; }
-
 std::string locked(std::string_view text, const n8n::LockWish& wish, bool resolved = true) {
   auto workflow = workflow_of(text);
   const auto env = env_of();
@@ -68,15 +66,15 @@ std::string locked(std::string_view text, const n8n::LockWish& wish, bool resolv
 }
 
 TEST(Golden, workflows_under_a_lock) {
-  compare("plain_locked", locked(plain_flow, lock("orders")));
-  compare("plain_locked.template", locked(plain_flow, lock("orders"), false));
-  auto impatient = lock("={{ 'file-' + $json.id }}");
+  compare("plain_locked", locked(plain_flow, lock_on("orders")));
+  compare("plain_locked.template", locked(plain_flow, lock_on("orders"), false));
+  auto impatient = lock_on("={{ 'file-' + $json.id }}");
   impatient.ttl_seconds = 600;
   impatient.max_wait_seconds = 30;
   impatient.fail_fast = true;
   impatient.on_error = true;
   compare("branched_locked", locked(branched_flow, impatient));
-  compare("two_outputs_locked", locked(two_outputs_flow, lock("=api-v1-{{ $json.userId }}")));
+  compare("two_outputs_locked", locked(two_outputs_flow, lock_on("=api-v1-{{ $json.userId }}")));
 }
 
 TEST(Golden, workflows_with_a_rate_limit) {
@@ -93,7 +91,7 @@ TEST(Golden, workflows_with_a_rate_limit) {
   compare("two_outputs_limited", outputs.text());
   auto both = workflow_of(branched_flow);
   ASSERT_TRUE(n8n::add_rate_limit(both, wish, filling));
-  ASSERT_TRUE(n8n::add_lock(both, lock("orders"), filling));
+  ASSERT_TRUE(n8n::add_lock(both, lock_on("orders"), filling));
   compare("branched_limited_and_locked", both.text());
 }
 

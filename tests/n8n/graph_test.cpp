@@ -22,10 +22,6 @@ namespace json = boost::json;
 using n8n::Filling;
 using n8n::Workflow;
 
-n8n::LockWish lock(std::string_view scope = "orders") {
-  return {.scope = *n8n::normalise_scope(scope)};
-}
-
 n8n::RateLimitWish limit() {
   return {.scope = *n8n::normalise_scope("api"), .limit = 10, .window_seconds = 60};
 }
@@ -148,7 +144,7 @@ TEST(AddLock, gives_sound_graphs_with_one_acquire_and_one_release) {
   for (const auto flow : {plain_flow, branched_flow, two_outputs_flow}) {
     auto workflow = workflow_of(flow);
     SCOPED_TRACE(workflow.name());
-    ASSERT_TRUE(n8n::add_lock(workflow, lock(), {}));
+    ASSERT_TRUE(n8n::add_lock(workflow, lock_on(), {}));
     expect_sound(workflow);
     EXPECT_EQ(count(workflow, "Lock Acquire"), 1U);
     EXPECT_EQ(count(workflow, "Lock Release"), 1U);
@@ -162,7 +158,7 @@ TEST(AddLock, gives_sound_graphs_with_one_acquire_and_one_release) {
 TEST(AddLock, lets_nothing_run_that_is_not_behind_the_acquire) {
   for (const auto flow : {plain_flow, branched_flow, two_outputs_flow}) {
     auto workflow = workflow_of(flow);
-    ASSERT_TRUE(n8n::add_lock(workflow, lock(), {}));
+    ASSERT_TRUE(n8n::add_lock(workflow, lock_on(), {}));
     const auto without =
         workflow.behind(workflow.triggers().front(), {"Lock Acquire", "Restore Trigger Data"});
     EXPECT_EQ(without.size(), 1U) << "the trigger alone";
@@ -171,7 +167,7 @@ TEST(AddLock, lets_nothing_run_that_is_not_behind_the_acquire) {
 
 TEST(AddLock, puts_nodes_where_there_is_room) {
   auto workflow = workflow_of(branched_flow);
-  ASSERT_TRUE(n8n::add_lock(workflow, lock(), {}));
+  ASSERT_TRUE(n8n::add_lock(workflow, lock_on(), {}));
   const auto x = [&](std::string_view name) { return workflow.place_of(name).x; };
   EXPECT_EQ(x("Start"), 0);
   EXPECT_EQ(x("Lock Acquire"), 220);
@@ -187,7 +183,7 @@ TEST(AddLock, puts_nodes_where_there_is_room) {
 TEST(AddLock, to_a_trigger_alone_holds_the_lock_for_nothing) {
   auto workflow = workflow_of(
       R"({"nodes":[{"name":"T","type":"n8n-nodes-base.cron","position":[10,20]}],"connections":{}})");
-  ASSERT_TRUE(n8n::add_lock(workflow, lock(), {}));
+  ASSERT_TRUE(n8n::add_lock(workflow, lock_on(), {}));
   expect_sound(workflow);
   EXPECT_EQ(workflow.place_of("Lock Release").x, 1110) << "a column each";
 }
@@ -196,7 +192,7 @@ TEST(AddLock, leads_every_end_to_the_release) {
   auto workflow = workflow_of(branched_flow);
   const auto before = workflow.ends_behind("Start");
   ASSERT_EQ(before.size(), 3U);
-  ASSERT_TRUE(n8n::add_lock(workflow, lock(), {}));
+  ASSERT_TRUE(n8n::add_lock(workflow, lock_on(), {}));
   for (const auto& end : before) {
     ASSERT_EQ(workflow.outputs_of(end.node).size(), 1U);
     EXPECT_EQ(workflow.outputs_of(end.node)[0].at(0).at("node"), "Branch Ends") << end.node;
@@ -210,7 +206,7 @@ TEST(AddLock, to_a_circle_without_an_end_is_sound_too) {
       "connections":{"T":{"main":[[{"node":"A","type":"main","index":0}]]},
       "A":{"main":[[{"node":"B","type":"main","index":0}]]},
       "B":{"main":[[{"node":"A","type":"main","index":0}]]}}})");
-  ASSERT_TRUE(n8n::add_lock(workflow, lock(), {}));
+  ASSERT_TRUE(n8n::add_lock(workflow, lock_on(), {}));
   expect_sound(workflow);
 }
 
@@ -221,7 +217,7 @@ TEST(AddLock, notes_what_may_keep_the_lock) {
       {"name":"S","type":"n8n-nodes-base.stopAndError","position":[440,0]}],
       "connections":{"T":{"main":[[{"node":"M","type":"main","index":0}]]},
       "M":{"main":[[{"node":"S","type":"main","index":0}]]}}})");
-  const auto notes = n8n::add_lock(workflow, lock("={{ 'x' }}"), {.as_template = true});
+  const auto notes = n8n::add_lock(workflow, lock_on("={{ 'x' }}"), {.as_template = true});
   ASSERT_TRUE(notes);
   ASSERT_EQ(notes->size(), 3U);
   EXPECT_NE(notes->at(0).find("settings.executionOrder is not v1"), std::string::npos);
@@ -243,7 +239,7 @@ TEST(AddLock, ends_a_loop_at_its_output_done) {
     text.replace(text.find("OUTPUTS"), 7, outputs);
     auto workflow = workflow_of(text);
     const auto ends = workflow.ends_behind("T");
-    EXPECT_TRUE(n8n::add_lock(workflow, lock(), {}));
+    EXPECT_TRUE(n8n::add_lock(workflow, lock_on(), {}));
     return ends;
   };
   const auto now = with("3", R"([[],[{"node":"Body","type":"main","index":0}]])");
@@ -259,7 +255,7 @@ TEST(AddLock, keeps_what_it_does_not_know_and_the_order_of_keys) {
       R"({"zeta":1.5,"nodes":[{"notes":"n","name":"T","type":"n8n-nodes-base.cron","position":[0.5,1]}],)"
       R"("pinData":{"T":[{"json":{"a":1e3}}]},"connections":{},"meta":{"templateCredsSetupCompleted":true},)"
       R"("staticData":null,"tags":[]})");
-  ASSERT_TRUE(n8n::add_lock(workflow, lock(), {}));
+  ASSERT_TRUE(n8n::add_lock(workflow, lock_on(), {}));
   std::vector<std::string> keys;
   for (const auto& each : workflow.root()) keys.emplace_back(each.key());
   EXPECT_EQ(keys, (std::vector<std::string>{"zeta", "nodes", "pinData", "connections", "meta",
@@ -274,7 +270,7 @@ TEST(AddLock, keeps_what_it_does_not_know_and_the_order_of_keys) {
 TEST(AddLock, sets_the_error_workflow_but_never_replaces_another) {
   const auto env = env_of();
   const Filling filling{.env = &env, .env_file = "env.yml"};
-  auto wish = lock();
+  auto wish = lock_on();
   wish.on_error = true;
   auto workflow = workflow_of(plain_flow);
   ASSERT_TRUE(n8n::add_lock(workflow, wish, filling));
@@ -294,10 +290,10 @@ TEST(AddRateLimit, gives_sound_graphs_in_either_order_with_the_gate_in_front) {
     auto first = workflow_of(flow);
     ASSERT_TRUE(n8n::add_rate_limit(first, limit(), {}));
     expect_sound(first);
-    ASSERT_TRUE(n8n::add_lock(first, lock(), {}));
+    ASSERT_TRUE(n8n::add_lock(first, lock_on(), {}));
     expect_sound(first);
     auto last = workflow_of(flow);
-    ASSERT_TRUE(n8n::add_lock(last, lock(), {}));
+    ASSERT_TRUE(n8n::add_lock(last, lock_on(), {}));
     ASSERT_TRUE(n8n::add_rate_limit(last, limit(), {}));
     expect_sound(last);
     for (const auto& each : {first, last}) {

@@ -8,10 +8,6 @@ namespace {
 
 namespace json = boost::json;
 
-const json::object alice{{"scope", "s"},          {"ttl_seconds", 60},   {"execution_id", "7"},
-                         {"lock_id", "alice"},    {"workflow_id", "w1"}, {"workflow_name", "Sync"},
-                         {"max_wait_seconds", 20}};
-
 json::object with(json::object input, std::string_view key, json::value value) {
   input[key] = std::move(value);
   return input;

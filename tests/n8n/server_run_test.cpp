@@ -36,10 +36,6 @@ class ThroughServer : public Execution {
                    redis_.url() + "?dialect=counter"}};
 };
 
-const json::object alice{{"scope", "s"},          {"ttl_seconds", 60},   {"execution_id", "7"},
-                         {"lock_id", "alice"},    {"workflow_id", "w1"}, {"workflow_name", "Sync"},
-                         {"max_wait_seconds", 20}};
-
 TEST_F(ThroughServer, callers_see_the_same_as_with_redis_nodes) {
   const auto taken = item_of(perform_one(call_server("lock_acquisition", alice)));
   EXPECT_EQ(taken.at("acquired"), true);

@@ -3,6 +3,7 @@
 // Small workflows to work on, and the files beside the tests.
 #pragma once
 
+#include "n8n/add_lock.hpp"
 #include "n8n/env.hpp"
 #include "n8n/insert.hpp"
 #include "n8n/workflow.hpp"
@@ -34,6 +35,10 @@ inline n8n::Workflow workflow_of(std::string_view text) {
   auto workflow = n8n::Workflow::parse(text, "flow.json");
   if (!workflow) throw std::runtime_error(workflow.error().message);
   return std::move(*workflow);
+}
+
+inline n8n::LockWish lock_on(std::string_view scope = "orders") {
+  return {.scope = *n8n::normalise_scope(scope)};
 }
 
 // With every id that any workflow asks for.

@@ -3,7 +3,7 @@
 // server.rate_limits of a configuration file.
 #include "server/config_rates.hpp"
 
-#include "server/config.hpp"
+#include "config_fixture.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -13,22 +13,18 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Result<ServerOptions> load(const std::string& entries) {
-  const auto config = text::parse_config("server:\n  rate_limits:\n" + entries, "config.yml");
-  if (!config) return std::unexpected(config.error());
-  return load_server_options(*config, "config.yml");
+const std::string before_rates = "server:\n  rate_limits:\n";
+
+Result<ServerOptions> load_rates(const std::string& entries) {
+  return options_in(before_rates + entries);
 }
 
-std::string refusal(const std::string& entry) {
-  const auto options = load(fmt::format("    - {{{}}}\n", entry));
-  EXPECT_FALSE(options) << entry;
-  if (options) return "";
-  EXPECT_EQ(options.error().code, Errc::bad_input);
-  return options.error().message;
+std::string rate_refusal(const std::string& entry) {
+  return refusal_of(before_rates + fmt::format("    - {{{}}}\n", entry));
 }
 
 TEST(ConfigRates, are_read_with_all_their_keys) {
-  const auto options = load(
+  const auto options = load_rates(
       "    - {path: /v1/locks/*, rate: 100/s}\n"
       "    - path: \"/v1/locks/{name}/acquire\"\n"
       "      rate: 20/m\n"
@@ -78,30 +74,30 @@ TEST(ConfigRates, are_refused_with_their_line_and_the_rule) {
        ": path \"/v1/lock/*\" has no endpoint; write it as /openapi.json does, such as "
        "/v1/locks/{name}/acquire, or /v1/locks/* for all below"},
   };
-  for (const auto& [entry, reason] : cases) EXPECT_EQ(refusal(entry), begin + reason);
+  for (const auto& [entry, reason] : cases) EXPECT_EQ(rate_refusal(entry), begin + reason);
   for (const auto* path :
        {"v1/stats", "/v1/stats/", "/v1/sta*", "*", "/v1/locks/nightly", "/V1/*"}) {
-    EXPECT_NE(refusal(fmt::format("path: \"{}\", rate: 1/s", path)).find("has no endpoint"),
+    EXPECT_NE(rate_refusal(fmt::format("path: \"{}\", rate: 1/s", path)).find("has no endpoint"),
               std::string::npos);
   }
 }
 
 TEST(ConfigRates, are_a_list_without_doubles_and_not_too_long) {
-  const auto one = load("    path: /v1/stats\n");
+  const auto one = load_rates("    path: /v1/stats\n");
   ASSERT_FALSE(one);
   EXPECT_EQ(one.error().message, "config.yml:2: server.rate_limits must be a list");
-  const auto twice = load("    - {path: /v1/*, rate: 1/s}\n    - {path: /v1/*, rate: 2/s}\n");
+  const auto twice = load_rates("    - {path: /v1/*, rate: 1/s}\n    - {path: /v1/*, rate: 2/s}\n");
   ASSERT_FALSE(twice);
   EXPECT_EQ(twice.error().message,
             "config.yml:4: server.rate_limits[1]: path \"/v1/*\" has two limits per token with the "
             "same window; keep the smaller one");
-  EXPECT_TRUE(load("    - {path: /v1/*, rate: 1/s}\n    - {path: /v1/*, rate: 20/m}\n"));
+  EXPECT_TRUE(load_rates("    - {path: /v1/*, rate: 1/s}\n    - {path: /v1/*, rate: 20/m}\n"));
   std::string many;
   for (std::size_t each = 1; each <= max_endpoint_limits; ++each) {
     many += fmt::format("    - {{path: /v1/*, rate: 1/{}s}}\n", each);
   }
-  EXPECT_TRUE(load(many));
-  const auto too_many = load(many + "    - {path: /v1/*, rate: 1/h}\n");
+  EXPECT_TRUE(load_rates(many));
+  const auto too_many = load_rates(many + "    - {path: /v1/*, rate: 1/h}\n");
   ASSERT_FALSE(too_many);
   EXPECT_EQ(too_many.error().message,
             "config.yml:2: server.rate_limits must have at most 100 entries");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/config.hpp"
 
+#include "config_fixture.hpp"
 #include "server/config_reader.hpp"
 
 #include <fmt/format.h>
@@ -11,26 +12,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The section stands in the third line.
-Result<ServerOptions> load(const std::string& section) {
-  const auto config = text::parse_config("ttl: 30s\nserver:\n" + section, "config.yml");
-  if (!config) return std::unexpected(config.error());
-  return load_server_options(*config, "config.yml");
-}
+const std::string before_section = "ttl: 30s\nserver:\n";  // which begins in the third line
 
 ServerOptions loaded(const std::string& section) {
-  auto options = load(section);
+  auto options = options_in(before_section + section);
   if (options) return *std::move(options);
   ADD_FAILURE() << options.error().message;
   return {};
 }
 
-std::string refusal(const std::string& section) {
-  const auto options = load(section);
-  EXPECT_FALSE(options);
-  if (options) return "";
-  EXPECT_EQ(options.error().code, Errc::bad_input);
-  return options.error().message;
+std::string section_refusal(const std::string& section) {
+  return refusal_of(before_section + section);
 }
 
 TEST(ServerConfig, without_a_section_is_the_defaults) {
@@ -42,9 +34,10 @@ TEST(ServerConfig, without_a_section_is_the_defaults) {
 }
 
 TEST(ServerConfig, a_comment_before_the_wrong_line_does_not_move_it) {
-  EXPECT_TRUE(refusal("  # one\n\n  drain: 1s\n\n  # as many as there are cores\n  threads: 0\n")
-                  .starts_with("config.yml:8: server.threads"));
-  EXPECT_TRUE(refusal("  drain: 1s\r\n  # windows\r\n\r\n  threads: 0\r\n")
+  EXPECT_TRUE(
+      section_refusal("  # one\n\n  drain: 1s\n\n  # as many as there are cores\n  threads: 0\n")
+          .starts_with("config.yml:8: server.threads"));
+  EXPECT_TRUE(section_refusal("  drain: 1s\r\n  # windows\r\n\r\n  threads: 0\r\n")
                   .starts_with("config.yml:6: server.threads"));
 }
 
@@ -144,11 +137,12 @@ TEST(ServerConfig, every_limit_has_its_range) {
     for (const auto& value :
          {std::to_string(each.most + 1),
           each.least > 0 ? std::to_string(each.least - 1) : "18446744073709551615"}) {
-      EXPECT_EQ(refusal(section(value)), fmt::format("{}{}; got \"{}\"", begin, range, value));
+      EXPECT_EQ(section_refusal(section(value)),
+                fmt::format("{}{}; got \"{}\"", begin, range, value));
     }
     for (const auto* value : {"-1", "1.5", "1e3", "many", "''", "1 000", "0x10", "1_000", "NaN",
                               "99999999999999999999", "[1]", "~", "64K", "+5"}) {
-      const auto said = refusal(section(value));
+      const auto said = section_refusal(section(value));
       EXPECT_TRUE(said.starts_with(begin + range)) << value << ": " << said;
     }
   }
@@ -164,14 +158,14 @@ TEST(ServerConfig, every_time_limit_has_its_range) {
     EXPECT_EQ(loaded(fmt::format("  limits: {{{}: 100ms}}\n", name)).limits.*field, 100ms);
     EXPECT_EQ(loaded(fmt::format("  limits: {{{}: 1h}}\n", name)).limits.*field, 1h);
     for (const auto* value : {"99ms", "61m", "0s"}) {
-      EXPECT_EQ(refusal(fmt::format("  limits: {{{}: {}}}\n", name, value)),
+      EXPECT_EQ(section_refusal(fmt::format("  limits: {{{}: {}}}\n", name, value)),
                 fmt::format("config.yml:3: server.limits.{} must be from 100ms to 1h; got \"{}\"",
                             name, value));
     }
   }
   EXPECT_EQ(loaded("  limits: {token_requests_per_s: 1000000}\n").limits.token_requests_per_s,
             1'000'000U);
-  EXPECT_EQ(refusal("  limits: {token_requests_per_s: 1000001}\n"),
+  EXPECT_EQ(section_refusal("  limits: {token_requests_per_s: 1000001}\n"),
             "config.yml:3: server.limits.token_requests_per_s must be an integer from 0 to "
             "1000000; got \"1000001\"");
 }
@@ -189,7 +183,7 @@ TEST(ServerConfig, a_quorum_is_a_url_or_a_list_of_its_members) {
   for (const std::string stores : {"redlock://a,u:s3cret@b:x,c", "redis://a, redis://u:s3cret@b:x",
                                    "redlock://u:s3,cret@a:x,b"}) {
     const auto reason =
-        refusal(fmt::format("  patterns: {{redlock: {{store: \"{}\"}}}}\n", stores));
+        section_refusal(fmt::format("  patterns: {{redlock: {{store: \"{}\"}}}}\n", stores));
     EXPECT_NE(reason.find("server.patterns.redlock.store"), std::string::npos) << reason;
     EXPECT_EQ(reason.find("cret"), std::string::npos) << reason;
     EXPECT_EQ(reason.find("s3"), std::string::npos) << reason;
@@ -263,7 +257,7 @@ TEST(ServerConfig, a_bad_value_is_refused_with_its_line_and_the_rule) {
   };
   for (const auto& [line, rule] : cases) {
     SCOPED_TRACE(line);
-    const auto said = refusal("  " + line + "\n");
+    const auto said = section_refusal("  " + line + "\n");
     EXPECT_TRUE(said.starts_with("config.yml:3: ")) << said;
     EXPECT_NE(said.find(rule), std::string::npos) << said;
     EXPECT_EQ(said.find("s3cret"), std::string::npos) << said;
@@ -271,9 +265,9 @@ TEST(ServerConfig, a_bad_value_is_refused_with_its_line_and_the_rule) {
 }
 
 TEST(ServerConfig, an_error_names_the_line_in_the_whole_file) {
-  EXPECT_EQ(refusal("  threads: 2\n  drain: 1s\n  limits:\n    max_headers: 1\n"),
+  EXPECT_EQ(section_refusal("  threads: 2\n  drain: 1s\n  limits:\n    max_headers: 1\n"),
             "config.yml:6: server.limits.max_headers must be an integer from 4 to 1000; got \"1\"");
-  EXPECT_EQ(refusal("  threads: 2\n  nonsense:\n    a: b\n"),
+  EXPECT_EQ(section_refusal("  threads: 2\n  nonsense:\n    a: b\n"),
             "config.yml:4: server has the unknown key \"nonsense\"");
 }
 

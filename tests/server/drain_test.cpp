@@ -23,13 +23,13 @@ class DrainTest : public ServerTest {
 };
 
 // What a client was told, by name.
-struct Told {
+struct ReleasesTold {
   std::mutex mutex;
   std::set<std::string> released;  // guarded by mutex
   std::set<std::string> held;      // guarded by mutex
 };
 
-void take_and_release(const std::string& address, int who, Told& told) {
+void take_and_release(const std::string& address, int who, ReleasesTold& told) {
   HttpConnection connection(address);
   for (int i = 0;; ++i) {
     const auto name = fmt::format("t{}-{}", who, i);
@@ -62,7 +62,7 @@ TEST_F(DrainTest, what_was_released_before_a_sigterm_is_released_and_waits_end_w
                     {.method = "POST", .path = "/v1/locks/held/acquire", .body = R"({"ttl":"1h"})"})
                 .status,
             200);
-  Told told;
+  ReleasesTold told;
   std::vector<HttpAnswer> waited(4);
   {
     std::vector<std::jthread> clients;

@@ -17,14 +17,14 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto ping = "urn:cline:forrst:ext:diagnostics:fn:ping";
-constexpr auto full_key = "lock:urn:cline:forrst:ext:diagnostics:fn:ping:user:123";
+constexpr auto ping_key = "lock:urn:cline:forrst:ext:diagnostics:fn:ping:user:123";
 
 forrst::CallOptions ping_under(forrst::LockOptions lock) {
   return {.function = ping, .lock = std::move(lock)};
 }
 
 bool is_locked(const forrst::Client& client) {
-  const auto status = client.status(full_key);
+  const auto status = client.status(ping_key);
   EXPECT_TRUE(status && status->ok());
   return status && status->result.at("locked").as_bool();
 }
@@ -51,9 +51,9 @@ void use_a_lock(const forrst::Client& client) {
   EXPECT_TRUE(loser->has(forrst::codes::lock_acquisition_failed));
   EXPECT_FALSE(loser->lock()->acquired);
 
-  EXPECT_TRUE(client.release(full_key, "somebody else")->has("LOCK_OWNERSHIP_MISMATCH"));
-  EXPECT_TRUE(client.renew(full_key, lock->owner, 60s)->ok());
-  EXPECT_TRUE(client.release(full_key, lock->owner)->ok());
+  EXPECT_TRUE(client.release(ping_key, "somebody else")->has("LOCK_OWNERSHIP_MISMATCH"));
+  EXPECT_TRUE(client.renew(ping_key, lock->owner, 60s)->ok());
+  EXPECT_TRUE(client.release(ping_key, lock->owner)->ok());
   EXPECT_FALSE(is_locked(client));
 }
 
@@ -123,7 +123,7 @@ TEST_F(ForrstClientTest, gets_a_lock_by_waiting_and_by_trying_again) {
   auto waiting = std::async(std::launch::async, [&] {
     return one.call(ping_under({.key = "user:123", .ttl = 30s, .block = 60s}));
   });
-  ASSERT_TRUE(one.release(full_key, "holder")->ok());
+  ASSERT_TRUE(one.release(ping_key, "holder")->ok());
   const auto waited = waiting.get();
   ASSERT_TRUE(waited) << waited.error().message;
   EXPECT_TRUE(waited->ok());
@@ -133,7 +133,7 @@ TEST_F(ForrstClientTest, gets_a_lock_by_waiting_and_by_trying_again) {
   again.backoff = forrst::Backoff{.attempts = 1'000'000, .first = 5ms, .most = 5ms};
   auto trying = std::async(std::launch::async, [&] { return one.call(again); });
   std::this_thread::sleep_for(50ms);
-  ASSERT_TRUE(one.release(full_key, "holder")->ok());
+  ASSERT_TRUE(one.release(ping_key, "holder")->ok());
   const auto tried = trying.get();
   ASSERT_TRUE(tried) << tried.error().message;
   EXPECT_TRUE(tried->ok());
@@ -156,7 +156,7 @@ TEST_F(ForrstClientTest, a_stop_ends_the_wait_at_the_server_too) {
   EXPECT_TRUE(stopped.error().code == Errc::outcome_unknown ||
               stopped.error().code == Errc::cancelled)
       << stopped.error().message;
-  ASSERT_TRUE(one.release(full_key, "holder")->ok());
+  ASSERT_TRUE(one.release(ping_key, "holder")->ok());
   // Whoever went away is not in the way.
   const auto next = one.call(ping_under({.key = "user:123", .ttl = 30s, .block = 30s}));
   ASSERT_TRUE(next) << next.error().message;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // server.forrst of a configuration file.
+#include "config_fixture.hpp"
 #include "forrst_fixture.hpp"
-#include "server/config.hpp"
 #include "server/config_forrst.hpp"
 
 namespace holdfast::server {
@@ -10,26 +10,20 @@ namespace {
 
 using namespace std::chrono_literals;
 
-Result<ServerOptions> load(const std::string& lines) {
-  const auto config = text::parse_config("server:\n  forrst:\n" + lines, "config.yml");
-  if (!config) return std::unexpected(config.error());
-  return load_server_options(*config, "config.yml");
+const std::string before_forrst = "server:\n  forrst:\n";
+
+Result<ServerOptions> load_forrst(const std::string& lines) {
+  return options_in(before_forrst + lines);
 }
 
-std::string refusal(const std::string& lines) {
-  const auto options = load(lines);
-  EXPECT_FALSE(options) << lines;
-  if (options) return "";
-  EXPECT_EQ(options.error().code, Errc::bad_input);
-  return options.error().message;
-}
+std::string forrst_refusal(const std::string& lines) { return refusal_of(before_forrst + lines); }
 
 // Of a function with this beside its name and its work.
 std::string function_refusal(const std::string& rest) {
-  return refusal(fmt::format("    functions:\n      - {{{}}}\n", rest));
+  return forrst_refusal(fmt::format("    functions:\n      - {{{}}}\n", rest));
 }
 
-constexpr auto everything = R"(    store: memory:elsewhere
+constexpr auto every_setting = R"(    store: memory:elsewhere
     name: billing
     node: eu-1
     prefix: "app:"
@@ -60,7 +54,7 @@ constexpr auto everything = R"(    store: memory:elsewhere
 )";
 
 TEST(ForrstConfig, is_read_with_all_its_keys) {
-  const auto options = load(everything);
+  const auto options = load_forrst(every_setting);
   ASSERT_TRUE(options) << options.error().message;
   const auto& forrst = options->forrst;
   EXPECT_EQ(forrst.store, "memory:elsewhere");
@@ -80,7 +74,7 @@ TEST(ForrstConfig, is_read_with_all_its_keys) {
 }
 
 TEST(ForrstConfig, a_function_is_read_with_all_its_keys) {
-  const auto options = load(everything);
+  const auto options = load_forrst(every_setting);
   ASSERT_TRUE(options) << options.error().message;
   const auto& function = options->forrst.functions[0];
   EXPECT_EQ(function.upstream, "https://billing.example:8443/charge?x=1");
@@ -131,8 +125,8 @@ TEST(ForrstConfig, keys_of_the_section_are_refused_with_their_line_and_the_rule)
       {"functions: {}", "server.forrst.functions must be a list"},
   };
   for (const auto& [line, rule] : cases) {
-    EXPECT_NE(refusal("    " + line + "\n").find(rule), std::string::npos)
-        << line << " gave " << refusal("    " + line + "\n");
+    EXPECT_NE(forrst_refusal("    " + line + "\n").find(rule), std::string::npos)
+        << line << " gave " << forrst_refusal("    " + line + "\n");
   }
 }
 
@@ -170,7 +164,7 @@ TEST(ForrstConfig, bad_functions_are_refused_with_their_line_and_the_rule) {
 }
 
 TEST(ForrstConfig, a_version_stands_there_once) {
-  const auto twice = refusal(
+  const auto twice = forrst_refusal(
       "    functions:\n"
       "      - {name: a.b, command: cat}\n"
       "      - {name: a.b, version: 2.0.0, command: cat}\n"
@@ -187,7 +181,7 @@ TEST(ForrstConfig, a_default_of_a_million_values_in_ten_lines_is_refused) {
     for (int times = 0; times < 10; ++times) lines += fmt::format("*a{}, ", each - 1);
     lines += "x]}\n";
   }
-  EXPECT_NE(refusal(lines).find("has more than 10000 values"), std::string::npos);
+  EXPECT_NE(forrst_refusal(lines).find("has more than 10000 values"), std::string::npos);
 }
 
 TEST(ForrstConfig, options_that_came_from_elsewhere_are_checked_too) {
@@ -205,7 +199,7 @@ TEST(ForrstConfig, options_that_came_from_elsewhere_are_checked_too) {
 }
 
 TEST(ForrstConfig, a_program_that_is_not_there_is_a_warning) {
-  const auto options = load(
+  const auto options = load_forrst(
       "    functions:\n"
       "      - {name: a.b, command: /no/such/program}\n"
       "      - {name: a.c, command: no-such-program-at-all}\n"

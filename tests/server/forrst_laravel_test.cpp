@@ -7,8 +7,8 @@
 namespace holdfast::server {
 namespace {
 
-constexpr std::string_view full_key = "forrst_lock:payments.charge:user:1";
-const std::string key = "shop-database-shop-cache-" + std::string(full_key);
+constexpr std::string_view laravel_key = "forrst_lock:payments.charge:user:1";
+const std::string key = "shop-database-shop-cache-" + std::string(laravel_key);
 
 class ForrstLaravel : public ForrstTest {
  protected:
@@ -39,19 +39,19 @@ TEST_F(ForrstLaravel, a_lock_of_ours_is_one_of_laravels_with_its_texts) {
                              "redis.call('del',KEYS[1]) else return 0 end",
                              "1", key, "me"}),
             1);
-  EXPECT_FALSE(is_locked(full_key));
+  EXPECT_FALSE(is_locked(laravel_key));
 }
 
 TEST_F(ForrstLaravel, a_lock_of_laravels_keeps_us_out_and_is_seen) {
   start();
   ASSERT_EQ(laravel.text({"SET", key, "php", "EX", "30", "NX"}), "OK");
   EXPECT_EQ(charge("").status, 423);
-  const auto status = invoke(lock_status, {{"key", full_key}}).json().at("result");
+  const auto status = invoke(lock_status, {{"key", laravel_key}}).json().at("result");
   EXPECT_EQ(status.at("locked"), true);
   EXPECT_EQ(status.at("owner"), "php");
   EXPECT_LE(status.at("ttl_remaining").as_int64(), 30);
   EXPECT_EQ(laravel.text({"GET", key}), "php");
-  const auto released = invoke(lock_release, {{"key", full_key}, {"owner", "php"}});
+  const auto released = invoke(lock_release, {{"key", laravel_key}, {"owner", "php"}});
   EXPECT_EQ(released.status, 200) << released.body;
   EXPECT_EQ(laravel.integer({"EXISTS", key}), 0);
 }

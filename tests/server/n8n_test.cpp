@@ -200,44 +200,45 @@ TEST_P(N8nBadInput, is_a_400_that_names_the_field_and_changes_nothing) {
   EXPECT_EQ(held_names(), 0U);
 }
 
-constexpr auto lock = "lock_acquisition";
-constexpr auto free_it = "lock_release";
-constexpr auto rate = "rate_limit_check";
-constexpr auto clean = "error_handler_lock_cleanup";
+constexpr auto acquire_path = "lock_acquisition";
+constexpr auto release_path = "lock_release";
+constexpr auto rate_path = "rate_limit_check";
+constexpr auto cleanup_path = "error_handler_lock_cleanup";
 
 INSTANTIATE_TEST_SUITE_P(
     OfEveryField, N8nBadInput,
-    testing::Values(Bad{lock, R"({"ttl_seconds":0})", "ttl_seconds"},
-                    Bad{lock, R"({"ttl_seconds":-1})", "ttl_seconds"},
-                    Bad{lock, R"({"ttl_seconds":"60"})", "ttl_seconds"},
-                    Bad{lock, R"({"ttl_seconds":1.5})", "ttl_seconds"},
-                    Bad{lock, R"({"ttl_seconds":86401})", "ttl_seconds"},
-                    Bad{lock, R"({"max_wait_seconds":-1})", "max_wait_seconds"},
-                    Bad{lock, R"({"max_wait_seconds":86401})", "max_wait_seconds"},
-                    Bad{lock, R"({"wait_till_lock_released":"no"})", "wait_till_lock_released"},
-                    Bad{lock, R"({"lock_id":7})", "lock_id"},
-                    Bad{lock, R"({"lock_id":"a\nb"})", "lock_id"},
-                    Bad{lock, R"({"scope":""})", "scope"}, Bad{lock, R"({"scope":7})", "scope"},
-                    Bad{lock, R"({"scope":"x:meta"})", "scope"},
-                    Bad{lock, R"({"execution_id":7})", "execution_id"},
-                    Bad{lock, R"({"workflow_name":"a\u0007b"})", "workflow_name"},
-                    Bad{lock, R"({"ttl":60})", "ttl"}, Bad{lock, "[]", "object"},
-                    Bad{lock, "{", "JSON"}, Bad{free_it, R"({"lock_id":7})", "lock_id"},
-                    Bad{free_it, R"({"scope":""})", "scope"},
-                    Bad{free_it, R"({"scope":"x:meta"})", "scope"},
-                    Bad{free_it, R"({"scope":"a","lock_id":""})", "lock_id"},
-                    Bad{rate, R"({"limit":0})", "limit"}, Bad{rate, R"({"limit":-5})", "limit"},
-                    Bad{rate, R"({"limit":"10"})", "limit"},
-                    Bad{rate, R"({"windowSeconds":0})", "windowSeconds"},
-                    Bad{rate, R"({"windowSeconds":0.5})", "windowSeconds"},
-                    Bad{rate, R"({"scope":""})", "scope"}, Bad{clean, R"({})", "execution_id"},
-                    Bad{clean, R"({"execution_id":"unknown"})", "execution_id"},
-                    Bad{clean, R"({"execution_id":""})", "execution_id"},
-                    Bad{clean, R"({"execution":"77"})", "execution"},
-                    Bad{clean, R"({"execution":{"id":[]}})", "execution.id"},
-                    Bad{clean, R"({"execution_id":"7","lockScopes":"a"})", "lockScopes"},
-                    Bad{clean, R"({"execution_id":"7","lockScopes":[1]})", "lockScopes"},
-                    Bad{clean, R"({"execution_id":"7","lockScopes":["x:meta"]})", "lockScopes"}));
+    testing::Values(
+        Bad{acquire_path, R"({"ttl_seconds":0})", "ttl_seconds"},
+        Bad{acquire_path, R"({"ttl_seconds":-1})", "ttl_seconds"},
+        Bad{acquire_path, R"({"ttl_seconds":"60"})", "ttl_seconds"},
+        Bad{acquire_path, R"({"ttl_seconds":1.5})", "ttl_seconds"},
+        Bad{acquire_path, R"({"ttl_seconds":86401})", "ttl_seconds"},
+        Bad{acquire_path, R"({"max_wait_seconds":-1})", "max_wait_seconds"},
+        Bad{acquire_path, R"({"max_wait_seconds":86401})", "max_wait_seconds"},
+        Bad{acquire_path, R"({"wait_till_lock_released":"no"})", "wait_till_lock_released"},
+        Bad{acquire_path, R"({"lock_id":7})", "lock_id"},
+        Bad{acquire_path, R"({"lock_id":"a\nb"})", "lock_id"},
+        Bad{acquire_path, R"({"scope":""})", "scope"}, Bad{acquire_path, R"({"scope":7})", "scope"},
+        Bad{acquire_path, R"({"scope":"x:meta"})", "scope"},
+        Bad{acquire_path, R"({"execution_id":7})", "execution_id"},
+        Bad{acquire_path, R"({"workflow_name":"a\u0007b"})", "workflow_name"},
+        Bad{acquire_path, R"({"ttl":60})", "ttl"}, Bad{acquire_path, "[]", "object"},
+        Bad{acquire_path, "{", "JSON"}, Bad{release_path, R"({"lock_id":7})", "lock_id"},
+        Bad{release_path, R"({"scope":""})", "scope"},
+        Bad{release_path, R"({"scope":"x:meta"})", "scope"},
+        Bad{release_path, R"({"scope":"a","lock_id":""})", "lock_id"},
+        Bad{rate_path, R"({"limit":0})", "limit"}, Bad{rate_path, R"({"limit":-5})", "limit"},
+        Bad{rate_path, R"({"limit":"10"})", "limit"},
+        Bad{rate_path, R"({"windowSeconds":0})", "windowSeconds"},
+        Bad{rate_path, R"({"windowSeconds":0.5})", "windowSeconds"},
+        Bad{rate_path, R"({"scope":""})", "scope"}, Bad{cleanup_path, R"({})", "execution_id"},
+        Bad{cleanup_path, R"({"execution_id":"unknown"})", "execution_id"},
+        Bad{cleanup_path, R"({"execution_id":""})", "execution_id"},
+        Bad{cleanup_path, R"({"execution":"77"})", "execution"},
+        Bad{cleanup_path, R"({"execution":{"id":[]}})", "execution.id"},
+        Bad{cleanup_path, R"({"execution_id":"7","lockScopes":"a"})", "lockScopes"},
+        Bad{cleanup_path, R"({"execution_id":"7","lockScopes":[1]})", "lockScopes"},
+        Bad{cleanup_path, R"({"execution_id":"7","lockScopes":["x:meta"]})", "lockScopes"}));
 
 TEST_F(N8nHttp, long_texts_are_refused_and_name_the_limit) {
   start();

@@ -2,6 +2,7 @@
 #include "server/events/observer.hpp"
 
 #include "runtime/log.hpp"
+#include "some_views.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -15,9 +16,6 @@ namespace {
 using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-HolderView holder(Fence fence) { return {.fence = fence, .remaining = 30s, .metadata = nullptr}; }
-WaiterView waiter(std::uint64_t party) { return {.party = party, .metadata = nullptr}; }
 
 Snapshot one(std::vector<HolderView> holders, std::vector<WaiterView> waiters = {}) {
   Snapshot snapshot;
@@ -56,7 +54,7 @@ class ObserverTest : public testing::Test {
 };
 
 TEST_F(ObserverTest, a_waiter_that_was_served_and_gone_between_two_looks_has_not_left) {
-  look(one({holder(5)}, {waiter(7), waiter(8)}));
+  look(one({holding(5)}, {queued(7), queued(8)}));
   told();
   publish(EventType::released, 5);
   publish(EventType::acquired, 6, 7);
@@ -67,9 +65,9 @@ TEST_F(ObserverTest, a_waiter_that_was_served_and_gone_between_two_looks_has_not
 }
 
 TEST_F(ObserverTest, the_first_look_tells_nothing_and_the_next_ones_what_changed) {
-  look(one({holder(5)}));
+  look(one({holding(5)}));
   EXPECT_THAT(told(), IsEmpty());
-  look(one({holder(6)}, {waiter(1)}));
+  look(one({holding(6)}, {queued(1)}));
   EXPECT_THAT(told(), ElementsAre("observed released 5", "observed acquired 6", "observed queued"));
 }
 
@@ -86,7 +84,7 @@ TEST_F(ObserverTest, looks_once_in_an_interval_and_only_while_somebody_listens) 
 TEST_F(ObserverTest, an_acquire_through_this_server_is_told_once) {
   look({});
   publish(EventType::acquired, 5);
-  look(one({holder(5)}));
+  look(one({holding(5)}));
   EXPECT_THAT(told(), ElementsAre("server acquired 5"));
   publish(EventType::released, 5);
   look({});
@@ -95,63 +93,63 @@ TEST_F(ObserverTest, an_acquire_through_this_server_is_told_once) {
 
 TEST_F(ObserverTest, what_was_seen_before_the_server_told_it_is_told_once) {
   look({});
-  look(one({holder(5)}, {waiter(7)}));
+  look(one({holding(5)}, {queued(7)}));
   publish(EventType::acquired, 5);
   publish(EventType::queued, std::nullopt, 7);
   EXPECT_THAT(told(), ElementsAre("observed acquired 5", "observed queued"));
 }
 
 TEST_F(ObserverTest, a_forced_release_ends_every_older_lease_and_is_told_once) {
-  look(one({holder(5), holder(6), holder(9)}));
+  look(one({holding(5), holding(6), holding(9)}));
   publish(EventType::forced, 7);
   look({});
   EXPECT_THAT(told(), ElementsAre("server forced 7", "observed released 9"));
 }
 
 TEST_F(ObserverTest, a_forced_release_is_told_although_its_trace_was_seen) {
-  look(one({holder(5)}));
+  look(one({holding(5)}));
   look({});
   publish(EventType::forced, 5);
   EXPECT_THAT(told(), ElementsAre("observed released 5", "server forced 5"));
 }
 
 TEST_F(ObserverTest, one_queued_here_answers_for_one_wait) {
-  look(one({holder(5)}));
+  look(one({holding(5)}));
   publish(EventType::queued, std::nullopt, 1);
-  look(one({holder(5)}, {waiter(1), waiter(1), waiter(2)}));
+  look(one({holding(5)}, {queued(1), queued(1), queued(2)}));
   EXPECT_EQ(told().size(), 3U + 1U);  // the renewal of 5, which stays at 30 seconds
 }
 
 TEST_F(ObserverTest, every_renewal_through_this_server_is_told) {
-  look(one({holder(5)}));
+  look(one({holding(5)}));
   publish(EventType::renewed, 5);
-  look(one({holder(5)}));
+  look(one({holding(5)}));
   publish(EventType::renewed, 5);
-  look(one({holder(5)}));
+  look(one({holding(5)}));
   EXPECT_THAT(told(), ElementsAre("server renewed 5", "server renewed 5"));
 }
 
 TEST_F(ObserverTest, looks_too_far_apart_are_not_compared) {
-  look(one({holder(5)}));
+  look(one({holding(5)}));
   now_ += 1h;
-  look(one({holder(6)}));
+  look(one({holding(6)}));
   EXPECT_THAT(told(), IsEmpty());
   look({});
   EXPECT_THAT(told(), ElementsAre("observed released 6"));
 }
 
 TEST_F(ObserverTest, nothing_is_told_of_what_was_forgotten) {
-  look(one({holder(5)}));
+  look(one({holding(5)}));
   observer_.forget();
   look({});
   EXPECT_THAT(told(), IsEmpty());
-  look(one({holder(6)}));
+  look(one({holding(6)}));
   EXPECT_THAT(told(), ElementsAre("observed acquired 6"));
 }
 
 TEST_F(ObserverTest, counts_for_gauges) {
-  auto snapshot = one({holder(5), holder(6)}, {waiter(1)});
-  snapshot.locks.push_back({.name = "b", .holders = {}, .waiters = {waiter(2)}});
+  auto snapshot = one({holding(5), holding(6)}, {queued(1)});
+  snapshot.locks.push_back({.name = "b", .holders = {}, .waiters = {queued(2)}});
   snapshot.complete = false;
   look(snapshot);
   EXPECT_EQ(observer_.observed().held, 1U);
@@ -164,7 +162,7 @@ TEST_F(ObserverTest, warns_once_that_there_are_more_locks_than_it_looks_at) {
   static int warnings = 0;
   warnings = 0;
   runtime::send_warnings_to([](std::string_view) { ++warnings; });
-  auto part = one({holder(5)});
+  auto part = one({holding(5)});
   part.complete = false;
   look(part);
   look(part);
@@ -183,7 +181,7 @@ TEST_F(ObserverTest, threads_publish_while_it_looks) {
       }
     });
   }
-  for (Fence i = 0; i < 100; ++i) observer_.look(one({holder(9'000 + i)}), LocalTime{100s}, {});
+  for (Fence i = 0; i < 100; ++i) observer_.look(one({holding(9'000 + i)}), LocalTime{100s}, {});
   threads.clear();
   EXPECT_EQ(hub_.last_id(), 4U * 500U + 2U * 99U);
 }

@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const text::WallTime noon = std::chrono::sys_days(std::chrono::year(2027) / 1 / 31) + 12h;
+const text::WallTime january_noon = std::chrono::sys_days(std::chrono::year(2027) / 1 / 31) + 12h;
 const std::string hash_a = to_hex(hash_of("a"));
 const std::string hash_b = to_hex(hash_of("b"));
 
@@ -86,23 +86,23 @@ TEST_F(TokenFile, every_field_is_read) {
       "ann@home.org_2 " +
       hash_b + " read,admin * expires=2027-01-31T12:00:00Z");
   EXPECT_EQ(tokens->size(), 2U);
-  const auto bot = tokens->find("a", noon);
+  const auto bot = tokens->find("a", january_noon);
   ASSERT_TRUE(bot);
   EXPECT_EQ(bot->name, "deploy-bot");
   EXPECT_EQ(bot->verbs, (Verbs{Verb::lock}));
   EXPECT_EQ(bot->prefixes, (std::vector<std::string>{"deploy:", "cron:"}));
   EXPECT_EQ(bot->expires, std::nullopt);
-  const auto ann = tokens->find("b", noon - 1us);
+  const auto ann = tokens->find("b", january_noon - 1us);
   ASSERT_TRUE(ann);
   EXPECT_TRUE(ann->may(Verb::admin, "anything"));
-  EXPECT_EQ(ann->expires, noon);
+  EXPECT_EQ(ann->expires, january_noon);
 }
 
 TEST_F(TokenFile, an_expired_token_is_as_unknown) {
   const auto tokens = load("x " + hash_a + " read * expires=2027-01-31T12:00:00Z\n");
-  EXPECT_TRUE(tokens->find("a", noon - 1us));
-  EXPECT_FALSE(tokens->find("a", noon));
-  EXPECT_FALSE(tokens->find("a", noon + 24h));
+  EXPECT_TRUE(tokens->find("a", january_noon - 1us));
+  EXPECT_FALSE(tokens->find("a", january_noon));
+  EXPECT_FALSE(tokens->find("a", january_noon + 24h));
 }
 
 TEST_F(TokenFile, without_tokens_lets_nobody_in) {
@@ -156,7 +156,7 @@ TEST(TokenLine, comes_back_as_it_was) {
   principal.verbs = {Verb::lock};
   principal.secret_hash = hash_of("odd");
   principal.prefixes = {"a b", "c,d", "100%", "*", "#", "äö", "plain:/.~", "expires="};
-  principal.expires = noon + 250ms;
+  principal.expires = january_noon + 250ms;
   const auto line = format_token_line(principal);
   EXPECT_EQ(line, "odd " + to_hex(hash_of("odd")) +
                       " read,lock a%20b,c%2Cd,100%25,%2A,#,%C3%A4%C3%B6,plain:/.~,expires= "

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/http_client.hpp"
 
+#include "support/timing.hpp"
+
 #include <arpa/inet.h>
 #include <boost/json/parse.hpp>
 #include <fmt/format.h>
@@ -45,6 +47,11 @@ int connect_unix(const std::string& path) {
   if (connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0) return fd;
   close(fd);
   return -1;
+}
+
+// In milliseconds, as poll wants it.
+int to_poll(std::chrono::milliseconds patience) {
+  return static_cast<int>(at_most(patience) / std::chrono::milliseconds(1));
 }
 
 std::string lower(std::string text) {
@@ -103,7 +110,7 @@ bool HttpConnection::send(std::string_view bytes) {
 
 bool HttpConnection::fill(std::chrono::milliseconds patience) {
   pollfd waits{.fd = fd_, .events = POLLIN, .revents = 0};
-  if (poll(&waits, 1, static_cast<int>(patience.count())) <= 0) return false;
+  if (poll(&waits, 1, to_poll(patience)) <= 0) return false;
   std::array<char, 16384> piece{};
   const auto got = recv(fd_, piece.data(), piece.size(), 0);
   if (got <= 0) return false;
@@ -168,7 +175,7 @@ std::string HttpConnection::receive_raw(std::chrono::milliseconds patience) {
 }
 
 bool HttpConnection::is_closed_within(std::chrono::milliseconds patience) {
-  const auto until = std::chrono::steady_clock::now() + patience;
+  const auto until = std::chrono::steady_clock::now() + at_most(patience);
   std::array<char, 4096> piece{};
   for (;;) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(

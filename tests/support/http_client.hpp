@@ -29,7 +29,8 @@ struct HttpAnswer {
   }
 };
 
-// One connection. Not for several threads.
+// One connection. Not for several threads. A patience is meant for an idle machine
+// (support/timing.hpp).
 class HttpConnection {
  public:
   // "127.0.0.1:3009" or "unix:/path".

@@ -159,9 +159,9 @@ void Program::read_more(Milliseconds patience) {
 
 template <typename Done>
 bool Program::read_until(Done done, Milliseconds patience) {
-  const auto until = Clock::now() + patience;
+  const auto began = Clock::now();
   while (!done()) {
-    if (Clock::now() > until) return false;
+    if (Clock::now() - began > at_most(patience)) return false;
     read_more(Milliseconds(5));
     if (out_fd_ < 0 && err_fd_ < 0) {
       if (done()) return true;

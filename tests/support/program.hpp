@@ -45,7 +45,8 @@ class Program {
   // The same as out(), but leaves standard error unread.
   const std::string& out_only();
 
-  // True as soon as the text has been written, false after the patience.
+  // True as soon as the text has been written, false after the patience, which is meant for an idle
+  // machine as everywhere here (support/timing.hpp).
   bool says(std::string_view text, Milliseconds patience = std::chrono::seconds(10));
   bool complains(std::string_view text, Milliseconds patience = std::chrono::seconds(10));
 

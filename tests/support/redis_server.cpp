@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "support/redis_server.hpp"
 
+#include "support/timing.hpp"
+
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -16,7 +18,6 @@
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 namespace holdfast::test {
@@ -24,10 +25,9 @@ namespace holdfast::test {
 namespace {
 
 using namespace std::chrono_literals;
-using SteadyClock = std::chrono::steady_clock;
 
-timeval to_timeval(std::chrono::milliseconds time) {
-  return {.tv_sec = time.count() / 1000, .tv_usec = (time.count() % 1000) * 1000};
+timeval to_timeval(std::chrono::microseconds time) {
+  return {.tv_sec = time / 1s, .tv_usec = (time % 1s).count()};
 }
 
 std::vector<char*> to_words(std::vector<std::string>& line) {
@@ -39,7 +39,7 @@ std::vector<char*> to_words(std::vector<std::string>& line) {
 }
 
 bool is_serving(const std::string& unix_path) try {
-  RawRedis client(unix_path, 1s);
+  RawRedis client(unix_path, 5s);
   return !client.text({"PING"}).starts_with("LOADING");
 } catch (const std::runtime_error&) {
   return false;
@@ -138,14 +138,15 @@ void RedisServer::become_server(char* const* words, const char* log_path, pid_t 
 }
 
 bool RedisServer::wait_for_answer(std::chrono::milliseconds patience) {
-  const auto deadline = SteadyClock::now() + patience;
-  while (SteadyClock::now() < deadline && !has_ended()) {
-    // Through the socket file, which is surely ours: on the port another server may answer. The
-    // server opens the file after the port.
-    if (is_serving(unix_path())) return true;
-    std::this_thread::sleep_for(5ms);
-  }
-  return false;
+  // Through the socket file, which is surely ours: on the port another server may answer. The
+  // server opens the file after the port.
+  bool serves = false;
+  const auto is_decided = [&] {
+    serves = is_serving(unix_path());
+    return serves || has_ended();
+  };
+  eventually(is_decided, patience);
+  return serves;
 }
 
 bool RedisServer::has_ended() {
@@ -156,19 +157,19 @@ bool RedisServer::has_ended() {
 }
 
 RawRedis::RawRedis(std::uint16_t port, std::chrono::milliseconds timeout)
-    : context_(redisConnectWithTimeout("127.0.0.1", port, to_timeval(timeout))) {
+    : context_(redisConnectWithTimeout("127.0.0.1", port, to_timeval(at_most(timeout)))) {
   check_and_bound(timeout);
 }
 
 RawRedis::RawRedis(const std::string& unix_path, std::chrono::milliseconds timeout)
-    : context_(redisConnectUnixWithTimeout(unix_path.c_str(), to_timeval(timeout))) {
+    : context_(redisConnectUnixWithTimeout(unix_path.c_str(), to_timeval(at_most(timeout)))) {
   check_and_bound(timeout);
 }
 
 void RawRedis::check_and_bound(std::chrono::milliseconds timeout) {
   if (!context_) throw std::runtime_error("out of memory");
   if (context_->err != 0) throw std::runtime_error(context_->errstr);
-  redisSetTimeout(context_.get(), to_timeval(timeout));
+  redisSetTimeout(context_.get(), to_timeval(at_most(timeout)));
 }
 
 RawRedis::Reply RawRedis::call(const std::vector<std::string>& words) {

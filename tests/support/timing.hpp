@@ -24,8 +24,7 @@ std::chrono::microseconds at_most(std::chrono::duration<Rep, Period> bound) {
 // True as soon as the condition is; false if it is not within `limit`. The limit is only there to
 // end a failing test: it is generous, and no test passes because of it.
 template <class Condition>
-bool eventually(Condition condition,
-                std::chrono::milliseconds limit = std::chrono::seconds(30)) {
+bool eventually(Condition condition, std::chrono::milliseconds limit = std::chrono::seconds(30)) {
   using Clock = std::chrono::steady_clock;
   const auto began = Clock::now();
   while (!condition()) {

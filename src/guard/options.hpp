@@ -17,6 +17,9 @@ inline constexpr std::size_t largest_max_body_bytes = 16 << 20U;
 inline constexpr Duration default_upstream_timeout = std::chrono::seconds(30);
 inline constexpr Duration min_upstream_timeout = std::chrono::milliseconds(100);
 inline constexpr Duration max_upstream_timeout = std::chrono::hours(1);
+// How long a check whose answer was lost is repeated, so that a store that is started again, or a
+// connection that broke, costs a moment and no error.
+inline constexpr Duration default_check_timeout = std::chrono::seconds(2);
 inline constexpr Duration connect_timeout = std::chrono::seconds(5);
 // Shorter than the 5 seconds after which many servers close: a request that meets a closing
 // connection cannot be sent again.
@@ -40,6 +43,7 @@ struct Options {
   Missing missing = Missing::refuse;
   HostRule host = HostRule::keep;
   Duration upstream_timeout = default_upstream_timeout;
+  Duration check_timeout = default_check_timeout;
   std::size_t max_body_bytes = default_max_body_bytes;
   unsigned threads = 1;
   Duration drain = std::chrono::seconds(10);

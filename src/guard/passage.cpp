@@ -3,6 +3,8 @@
 
 #include "guard/forward.hpp"
 #include "guard/problem.hpp"
+#include "runtime/backoff.hpp"
+#include "runtime/event.hpp"
 #include "text/error_codes.hpp"
 
 #include <boost/asio/post.hpp>
@@ -19,6 +21,33 @@ Task<Response> done(Response response) { return Task<Response>(std::move(respons
 Response answer(const Error& error) {
   return problem({text::http_status(error.code), std::string(to_string(error.code)),
                   "nothing was passed on: " + error.message});
+}
+
+constexpr runtime::Backoff between_checks{.first = std::chrono::milliseconds(5),
+                                          .cap = std::chrono::milliseconds(200)};
+
+// Whether asking again may bring an answer.
+bool may_pass(Errc code) {
+  return code == Errc::outcome_unknown || code == Errc::unavailable ||
+         code == Errc::quorum_not_reached || code == Errc::not_replicated;
+}
+
+// A check that may have happened is repeated: the store remembers a fence that it has accepted, and
+// accepts it again. As long as no answer comes the first outcome stays `unknown`, even if later
+// attempts do not reach the store at all.
+Task<Result<FenceCheck>> ask_again(std::shared_ptr<client::Core> core,
+                                   recipes::FenceQuestion question, Error unknown,
+                                   runtime::LocalTime give_up_at) {
+  for (unsigned failures = 0;; ++failures) {
+    const auto delay = next_delay(between_checks, failures, core->runtime().random());
+    const auto next = core->runtime().now() + delay;
+    if (next >= give_up_at) co_return std::unexpected(std::move(unknown));
+    runtime::Event never(core->shared_runtime());
+    co_await never.wait_until(next);
+    auto asking = recipes::ask_fence(*core, question, {});
+    Result<FenceCheck> check = co_await std::move(asking);
+    if (check || !may_pass(check.error().code)) co_return check;
+  }
 }
 
 Response too_old(const recipes::FenceQuestion& question, Fence newest) {
@@ -89,7 +118,13 @@ Task<Response> Passage::handle(const Request& request) {
 
 Task<Response> Passage::ask_first(Errand errand, recipes::FenceQuestion question,
                                   Task<Result<FenceCheck>> asking) {
-  const Result<FenceCheck> check = co_await std::move(asking);
+  const auto began = core_->runtime().now();
+  Result<FenceCheck> check = co_await std::move(asking);
+  if (!check && check.error().code == Errc::outcome_unknown) {
+    auto repeating =
+        ask_again(core_, question, std::move(check.error()), began + options_.check_timeout);
+    check = co_await std::move(repeating);
+  }
   BackOnThread back{pool_->context()};
   co_await back;
   if (!check) co_return answer(check.error());

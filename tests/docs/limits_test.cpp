@@ -242,6 +242,7 @@ void add_guard_limits(std::map<std::string, Limit>& known) {
       {"min_upstream_timeout", guard::min_upstream_timeout},
       {"max_upstream_timeout", guard::max_upstream_timeout},
       {"default_upstream_timeout", guard::default_upstream_timeout},
+      {"default_check_timeout", guard::default_check_timeout},
       {"connect_timeout", guard::connect_timeout},
       {"upstream_idle_timeout", guard::upstream_idle_timeout},
   });

@@ -40,12 +40,15 @@ class GuardTest : public testing::Test {
     if (store.empty()) store = fmt::format("memory:guard-test-{}", ++count);
     auto core = open_core(store);
     ASSERT_TRUE(core) << core.error().message;
+    start_with(std::move(*core), url);
+  }
+  void start_with(std::shared_ptr<client::Core> core, const std::string& url) {
     auto place = parse_upstream(url);
     ASSERT_TRUE(place) << place.error().message;
     options.upstream = place->origin;
     options.upstream_path = place->base;
     options.listen = {{.host = "127.0.0.1", .port = 0, .socket_file = {}}};
-    auto started = Guard::start(options, std::move(*core));
+    auto started = Guard::start(options, std::move(core));
     ASSERT_TRUE(started) << started.error().message;
     guard = std::move(*started);
     address = guard->addresses().front();

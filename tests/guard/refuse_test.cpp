@@ -2,7 +2,6 @@
 //
 // Which requests are passed on, and which are not.
 #include "guard_fixture.hpp"
-#include "support/redis_server.hpp"
 
 namespace holdfast::guard {
 namespace {
@@ -132,19 +131,6 @@ TEST_F(Refuse, tunnels_and_other_protocols_do_not_go_through) {
             200)
       << "an offer that may be passed over";
   EXPECT_EQ(upstream->seen().front().header("Upgrade"), "(none)");
-}
-
-TEST_F(Refuse, a_store_that_does_not_answer_lets_nothing_through) {
-  auto redis = std::make_unique<test::RedisServer>();
-  start(Upstream::answer_ok, redis->url());
-  EXPECT_EQ(post("/a", "6").status, 200);
-  redis.reset();
-  const auto answer = post("/a", "7");
-  EXPECT_EQ(answer.status, 503) << answer.body;
-  EXPECT_EQ(answer.header("retry-after"), "1");
-  EXPECT_TRUE(answer.text("detail").starts_with("nothing was passed on: ")) << answer.body;
-  EXPECT_EQ(upstream->count(), 1U);
-  EXPECT_EQ(call({.path = "/a"}).status, 200) << "a read without a fence asks no store";
 }
 
 }  // namespace

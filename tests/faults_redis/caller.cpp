@@ -45,7 +45,11 @@ Detail detail_of(Errc code) {
 Result<Lease> Caller::ask(const Want& want, OpId op, std::stop_token stop) {
   const std::string& name = log_.names()[want.lock.name - 1];
   const std::string owner = want.says_who ? fmt::format("op-{}", op) : "";
-  AcquireOptions options{.ttl = want.ttl, .wait = want.wait, .renew = want.renew, .owner = owner};
+  AcquireOptions options{.ttl = want.ttl,
+                         .wait = want.wait,
+                         .renew = want.renew,
+                         .renew_every = want.renew_every,
+                         .owner = owner};
   if (want.lock.kind == Kind::semaphore) {
     options.permits = want.permits;
     return client_.semaphore(name, want.lock.capacity).acquire(options, std::move(stop));
@@ -101,10 +105,11 @@ bool Caller::look(Hold& hold) {
   return true;
 }
 
-void Caller::keep(Hold& hold, Micros time) {
+void Caller::keep(Hold& hold, Micros time, const std::stop_token& stop) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + time;
   for (auto now = Clock::now(); now < end && look(hold); now = Clock::now()) {
+    if (stop.stop_requested()) return;
     std::this_thread::sleep_for(
         std::min<Clock::duration>(end - now, std::chrono::milliseconds(10)));
   }
@@ -132,12 +137,8 @@ bool Caller::upgrade(Hold& hold, Micros wait, std::stop_token stop) {
   attempt.converts = hold.op;
   attempt.give_up = attempt.waits ? log_.now() + nanoseconds(wait) : history::for_ever;
   const OpId op = log_.asked(attempt);
-  std::jthread looking([&](const std::stop_token& done) {
-    while (!done.stop_requested()) {
-      look(hold);
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-  });
+  std::jthread looking(
+      [&](const std::stop_token& done) { keep(hold, std::chrono::hours(1), done); });
   const auto upgraded = hold.lease.upgrade(wait, std::move(stop));
   looking.request_stop();
   looking.join();

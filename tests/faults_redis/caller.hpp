@@ -27,6 +27,7 @@ struct Want {
   Micros ttl{};
   Micros wait{};
   bool renew = true;
+  Micros renew_every{};   // 0: as the library does it
   bool says_who = false;  // the owner is "op-" and the number of the attempt
 };
 
@@ -58,8 +59,8 @@ class Caller {
   // Whether the lease is good; notes a renewal that went on meanwhile. Look more often than leases
   // are renewed.
   bool look(Hold& hold);
-  // Looks now and then, for so long, or until the lease has ended.
-  void keep(Hold& hold, Micros time);
+  // Looks now and then, for so long, or until the lease has ended or a stop is requested.
+  void keep(Hold& hold, Micros time, const std::stop_token& stop = {});
   // Adds one to what the lock protects, if it is exclusive. Whether that was accepted.
   bool increment(Hold& hold, Micros thinks = {});
   // A shared lease of a read-write lock becomes exclusive, and shared again.

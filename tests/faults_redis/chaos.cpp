@@ -44,12 +44,12 @@ class Round {
       while (line_seed != 0 && log_.now() < end) {
         ++faults_;
         strike(*proxy_, static_cast<LineFault>(own.between(0, line_faults - 1)), log_, own);
-        std::this_thread::sleep_for(own.time(0us, 300ms));
+        own.rest(0us, 300ms);
       }
     });
     while (log_.now() < end) {
       trouble();
-      std::this_thread::sleep_for(dice_.time(0us, 400ms));
+      dice_.rest(0us, 400ms);
     }
     line.join();
     return settle();
@@ -70,9 +70,9 @@ class Round {
       test::RawRedis raw(*server_);
       strike(raw, static_cast<ServerFault>(dice_.between(0, server_faults - 1)), log_, dice_);
     } else if (which < 6) {
-      stop_server();
+      stop_for(*server_, 20ms, 1500ms, log_, dice_);
     } else if (which < 7) {
-      kill_server();
+      kill_and_restart(*server_, 300ms, log_, dice_);
     } else if (which < 9) {
       stop_crew();
     } else if (dice_.one_in(2)) {
@@ -81,35 +81,28 @@ class Round {
     }
   }
 
-  void stop_server() {
-    const Time begin = log_.now();
-    server_->stop();
-    std::this_thread::sleep_for(dice_.time(20ms, 1500ms));
-    server_->cont();
-    log_.fault(What::stopped, 0, begin, log_.now());
-  }
-  void kill_server() {
-    const Time begin = log_.now();
-    server_->kill();
-    log_.add({.what = What::data_lost});
-    std::this_thread::sleep_for(dice_.time(0ms, 300ms));
-    server_->restart();
-    log_.fault(What::unreachable, 0, begin, log_.now());
-  }
   void stop_crew() {
     Crew& crew = *crews_[static_cast<std::size_t>(dice_.between(0, crews - 1))];
     crew.stop();
-    std::this_thread::sleep_for(dice_.time(20ms, 1500ms));
+    dice_.rest(20ms, 1500ms);
     crew.cont();
+  }
+
+  std::int64_t increments() const {
+    std::int64_t sum = 0;
+    for (history::NameId name = 1; name <= log_.names().size(); ++name) sum += log_.value_of(name);
+    return sum;
   }
 
   // The faults are over: everybody is served, ends, and leaves nothing.
   bool settle() {
     for (const auto& crew : crews_) crew->calm_down();
     const Time now = log_.now();
-    constexpr Time patience = 3000 * millisecond;
+    const Time patience = std::chrono::nanoseconds(at_most(3000ms)).count();
     log_.add({.at = now, .until = now + patience, .what = What::calm});
-    std::this_thread::sleep_for(700ms);
+    // More than there are threads: each of them was served.
+    const auto enough = increments() + 20;
+    if (!eventually([&] { return increments() >= enough; })) return complain("everybody is stuck");
     Crew::Counts all;
     for (const auto& crew : crews_) {
       if (!crew->is_alive()) continue;
@@ -119,7 +112,7 @@ class Round {
       all.losses += counts.losses;
       all.complaints += counts.complaints;
     }
-    const auto left = left_behind(*server_, 4s);
+    const auto left = left_behind(*server_);
     const auto broken = broken_promises(log_, fmt::format("chaos-{}", seed_));
     fmt::print("seed {}: {} faults, {} grants, {} losses\n{}{}", seed_, faults_.load(), all.grants,
                all.losses, left, broken);

@@ -39,11 +39,13 @@ TEST_F(Counter, counts_every_increment_that_was_acknowledged_through_any_fault_o
   const Time end = log.now() + 3000 * millisecond;
   while (log.now() < end) {
     strike(proxy, static_cast<LineFault>(dice.between(0, line_faults - 1)), log, dice);
-    std::this_thread::sleep_for(dice.time(0us, 150ms));
+    dice.rest(0us, 150ms);
   }
   for (const auto& crew : crews) crew->calm_down();
   note_calm();
-  std::this_thread::sleep_for(500ms);
+  // More than there are threads: each of them was served.
+  const auto enough = log.value_of(1) + 20;
+  EXPECT_TRUE(eventually([&] { return log.value_of(1) >= enough; }));
   std::uint64_t acknowledged = 0;
   for (const auto& crew : crews) {
     const auto counts = crew->end();

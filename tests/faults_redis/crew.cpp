@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faults_redis/crew.hpp"
 
+#include "support/timing.hpp"
+
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -19,13 +21,19 @@ namespace holdfast::faults {
 namespace {
 
 using Address = std::array<char, 64>;
-constexpr Time crew_wakes_within = 100 * millisecond;
+// For a process that is broken.
+constexpr std::chrono::seconds patience(10);
 
 template <typename T>
-bool read_whole(int fd, T& what, int patience_ms) {
-  pollfd ready{fd, POLLIN, 0};
-  if (poll(&ready, 1, patience_ms) != 1) return false;
+bool read_whole(int fd, T& what) {
   return read(fd, &what, sizeof what) == sizeof what;
+}
+
+template <typename T>
+bool read_in_time(int fd, T& what) {
+  pollfd ready{fd, POLLIN, 0};
+  const auto limit = std::chrono::ceil<std::chrono::milliseconds>(test::at_most(patience));
+  return poll(&ready, 1, static_cast<int>(limit.count())) == 1 && read_whole(fd, what);
 }
 
 template <typename T>
@@ -51,7 +59,7 @@ Crew::Crew(SharedLog& log, LoadPlan plan, std::uint64_t seed) : log_(log), plan_
 
 int Crew::run(std::uint64_t seed) {
   Address url{};
-  if (!read_whole(orders_[0], url, -1)) return 1;
+  if (!read_whole(orders_[0], url)) return 1;
   plan_.urls = {url.data()};
   std::optional<Load> load;
   try {
@@ -61,14 +69,11 @@ int Crew::run(std::uint64_t seed) {
   }
   write_whole(answers_[1], load.has_value());
   if (!load) return 1;
-  for (char word = 0; read_whole(orders_[0], word, -1) && word == 'c';) load->calm_down();
+  for (char word = 0; read_whole(orders_[0], word) && word == 'c';) load->calm_down();
   const auto totals = load->end();
   for (const auto& each : totals.complaints) fmt::print(stderr, "{}\n", each);
   write_whole(answers_[1], Counts{totals.grants, totals.refusals, totals.losses, totals.increments,
                                   totals.complaints.size()});
-  // What was dropped is given back in the background.
-  std::this_thread::sleep_for(std::chrono::milliseconds(200));
-  load.reset();
   return 0;
 }
 
@@ -76,7 +81,7 @@ bool Crew::start(const std::string& url) {
   Address address{};
   url.copy(address.data(), address.size() - 1);
   bool works = false;
-  return write_whole(orders_[1], address) && read_whole(answers_[0], works, 10'000) && works;
+  return write_whole(orders_[1], address) && read_in_time(answers_[0], works) && works;
 }
 
 void Crew::calm_down() const {
@@ -87,7 +92,7 @@ Crew::Counts Crew::end() {
   Counts counts;
   if (!is_alive()) return counts;
   write_whole(orders_[1], 'e');
-  if (!read_whole(answers_[0], counts, 10'000)) return {};
+  if (!read_in_time(answers_[0], counts)) return {};
   waitpid(std::exchange(pid_, 0), nullptr, 0);
   return counts;
 }
@@ -102,8 +107,9 @@ void Crew::stop() {
 void Crew::cont() {
   if (!is_alive()) return;
   ::kill(pid_, SIGCONT);
+  // How long it takes to wake up is noted by the load itself, which watches for stalls.
   for (ProcessId i = 0; i < plan_.clients; ++i) {
-    log_.fault(What::stopped, plan_.first_process + i, stopped_at_, log_.now() + crew_wakes_within);
+    log_.fault(What::stopped, plan_.first_process + i, stopped_at_, log_.now());
   }
 }
 

@@ -27,7 +27,7 @@ class Crew {
   // Returns when it works; false if it could not open its clients.
   bool start(const std::string& url);
   void calm_down() const;
-  // All zeros if it was killed or does not end within some seconds.
+  // All zeros if it was killed or does not end. What it dropped may stay until its lease ends.
   Counts end();
 
   void stop();

@@ -3,6 +3,7 @@
 
 #include "faults_redis/load.hpp"
 #include "support/redis_server.hpp"
+#include "support/timing.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,6 +15,8 @@
 namespace holdfast::faults {
 
 using namespace std::chrono_literals;
+using test::at_most;
+using test::eventually;
 
 // A seed of its own for each run, printed; HOLDFAST_SEED=n repeats one.
 std::uint64_t choose_seed();
@@ -22,8 +25,8 @@ std::uint64_t choose_seed();
 // tools/check_history reads, and names it, if there is something to say and the title is not empty.
 std::string broken_promises(const SharedLog& log, const std::string& title);
 
-// What is left in the database besides the counter, after as long as `patience`; "" if nothing.
-std::string left_behind(const test::RedisServer& server, Micros patience);
+// What is left in the database besides the counter, although it had time to vanish; "" if nothing.
+std::string left_behind(const test::RedisServer& server);
 
 // The names m1, m2, w1, w2 and s1, two mutexes, two read-write locks and a semaphore of three.
 std::vector<std::string> mixed_names();
@@ -43,7 +46,8 @@ class FaultsTest : public testing::Test {
   Client must_open() { return must_open(server.url()); }
   std::unique_ptr<Load> start_load(LoadPlan plan = {});
   // A calm time in which everybody must be served, then the end. It is as long as it takes until
-  // there were so many grants in all: a slow machine shall be slow, but a load that stands fails.
+  // there were so many grants in all, and some of them in the calm: a slow machine shall be slow,
+  // but a load that stands fails.
   Load::Totals end_load(Load& load, std::uint64_t least_grants = 0);
   void note_calm();
 
@@ -63,9 +67,6 @@ class FaultsTest : public testing::Test {
     const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   };
   Stopwatch stopwatch() const { return Stopwatch(stalls_ ? &*stalls_ : nullptr); }
-  // Until it is so; false if it never came to be.
-  static bool eventually(const std::function<bool()>& condition, Micros patience);
-
   // For the tests, which name them often.
  public:
   SharedLog log;

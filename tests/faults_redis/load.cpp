@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faults_redis/load.hpp"
 
+#include "support/timing.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,24 +33,25 @@ Canceller::~Canceller() = default;
 std::stop_token Canceller::after(Micros delay) {
   std::stop_source stop;
   const std::lock_guard lock(mutex_);
-  due_.emplace_back(Clock::now() + delay, stop);
+  due_.emplace(Clock::now() + delay, stop);
+  added_.notify_one();
   return stop.get_token();
 }
 
 void Canceller::run(const std::stop_token& stop) {
-  while (!stop.stop_requested()) {
-    std::vector<std::stop_source> now_due;
-    {
-      const std::lock_guard lock(mutex_);
-      const auto now = Clock::now();
-      std::erase_if(due_, [&](const auto& each) {
-        if (each.first > now) return false;
-        now_due.push_back(each.second);
-        return true;
-      });
+  std::unique_lock lock(mutex_);
+  while (added_.wait(lock, stop, [&] { return !due_.empty(); })) {
+    const auto first = due_.begin();
+    if (const auto when = first->first; when > Clock::now()) {
+      // Something that is due even earlier may come meanwhile.
+      added_.wait_until(lock, stop, when, [&] { return due_.begin()->first < when; });
+      continue;
     }
-    for (auto& each : now_due) each.request_stop();
-    std::this_thread::sleep_for(1ms);
+    std::stop_source due = std::move(first->second);
+    due_.erase(first);
+    lock.unlock();
+    due.request_stop();
+    lock.lock();
   }
 }
 
@@ -83,7 +86,7 @@ void Load::work(Caller& caller, std::uint64_t seed) {
   Dice dice(seed);
   Totals mine;
   while (!must_end_) {
-    std::this_thread::sleep_for(dice.one_in(4) ? dice.time(0us, 20ms) : dice.time(0us, 2ms));
+    dice.rest(0us, dice.one_in(4) ? 20ms : 2ms);
     once(caller, dice, mine);
   }
   const std::lock_guard lock(mutex_);
@@ -116,14 +119,14 @@ void Load::once(Caller& caller, Dice& dice, Totals& mine) {
   const auto lost_before = stalls_.lost();
   auto held = caller.acquire(wanted, stop);
   if (const auto took = since(begin) - (stalls_.lost() - lost_before);
-      took > wanted.wait + to_end_a_wait) {
+      took > wanted.wait + test::at_most(to_end_a_wait)) {
     mine.complaints.push_back(
         fmt::format("an acquire with {} ms to wait took {} ms", wanted.wait / 1ms, took / 1ms));
   }
   if (!held) {
     ++mine.refusals;
     // Nobody insists on a server that is away.
-    if (held.error().error.code == Errc::unavailable) std::this_thread::sleep_for(5ms);
+    if (held.error().error.code == Errc::unavailable) dice.rest(5ms, 10ms);
     return;
   }
   ++grants_;
@@ -133,7 +136,8 @@ void Load::once(Caller& caller, Dice& dice, Totals& mine) {
   const auto letting_go = Clock::now();
   const auto lost_until_then = stalls_.lost();
   const auto released = caller.release(*held);
-  if (const auto took = since(letting_go) - (stalls_.lost() - lost_until_then); took > to_release) {
+  if (const auto took = since(letting_go) - (stalls_.lost() - lost_until_then);
+      took > test::at_most(to_release)) {
     mine.complaints.push_back(fmt::format("a release took {} ms, and {}", took / 1ms,
                                           released ? "worked" : released.error().message));
   }
@@ -152,7 +156,7 @@ void Load::use(Caller& caller, Caller::Hold& hold, Dice& dice, Totals& mine) {
     const bool is_good = caller.look(hold);
     if (!is_good || Clock::now() >= end || is_calm_) return;
     if (is_reader && dice.one_in(3)) vary(caller, hold, dice, mine);
-    std::this_thread::sleep_for(std::min<Clock::duration>(end - Clock::now(), 10ms));
+    caller.keep(hold, std::min<Micros>(std::chrono::ceil<Micros>(end - Clock::now()), 10ms));
   }
 }
 

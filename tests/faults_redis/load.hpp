@@ -8,6 +8,8 @@
 #include "faults_redis/stall_watch.hpp"
 
 #include <atomic>
+#include <condition_variable>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -25,6 +27,8 @@ class Dice {
   }
   bool one_in(std::int64_t many) { return between(1, many) == 1; }
   Micros time(Micros least, Micros most) { return Micros(between(least.count(), most.count())); }
+  // The pace of a load and of its troubles: does nothing for so long.
+  void rest(Micros least, Micros most) { std::this_thread::sleep_for(time(least, most)); }
   std::uint64_t seed() { return random_(); }
 
  private:
@@ -45,7 +49,8 @@ class Canceller {
   void run(const std::stop_token& stop);
 
   std::mutex mutex_;
-  std::vector<std::pair<Clock::time_point, std::stop_source>> due_;  // guarded by mutex_
+  std::multimap<Clock::time_point, std::stop_source> due_;  // guarded by mutex_
+  std::condition_variable_any added_;
   std::jthread thread_;
 };
 

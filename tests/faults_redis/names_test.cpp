@@ -36,8 +36,11 @@ class Names : public FaultsTest {
       });
     }
   }
-  Want want(std::size_t index, Micros ttl) const {
-    return {.lock = {.name = static_cast<history::NameId>(index + 1)}, .ttl = ttl};
+  // The leases last, and are renewed often.
+  Want want(std::size_t index) const {
+    return {.lock = {.name = static_cast<history::NameId>(index + 1)},
+            .ttl = 60s,
+            .renew_every = 3s * std::max<std::size_t>(1, log.names().size() / 10'000)};
   }
 
  public:
@@ -47,7 +50,7 @@ class Names : public FaultsTest {
 TEST_F(Names, that_were_locked_once_leave_nothing_but_the_counter) {
   std::atomic<std::size_t> good = 0;
   for_each_name([&](std::size_t i) {
-    auto hold = caller.acquire(want(i, 900ms));
+    auto hold = caller.acquire(want(i));
     if (hold && caller.release(*hold) == Released::released) ++good;
   });
   EXPECT_EQ(good, log.names().size());
@@ -57,11 +60,9 @@ TEST_F(Names, that_were_locked_once_leave_nothing_but_the_counter) {
 }
 
 TEST_F(Names, that_are_all_held_at_once_are_all_renewed_and_all_released) {
-  // Renewed after a third of it, and looked at before the second time.
-  const Micros ttl = 9s * std::max<std::size_t>(1, log.names().size() / 10'000);
   std::vector<std::optional<Caller::Hold>> held(log.names().size());
   for_each_name([&](std::size_t i) {
-    auto hold = caller.acquire(want(i, ttl));
+    auto hold = caller.acquire(want(i));
     if (hold) held[i].emplace(std::move(*hold));
   });
   const auto is_held = [](const auto& hold) { return hold.has_value(); };
@@ -73,12 +74,10 @@ TEST_F(Names, that_are_all_held_at_once_are_all_renewed_and_all_released) {
     return caller.look(*hold) && hold->until > first;
   };
   std::size_t renewed = 0;
-  EXPECT_TRUE(eventually(
-      [&] {
-        while (renewed < held.size() && was_renewed(held[renewed])) ++renewed;
-        return renewed == held.size();
-      },
-      ttl));
+  EXPECT_TRUE(eventually([&] {
+    while (renewed < held.size() && was_renewed(held[renewed])) ++renewed;
+    return renewed == held.size();
+  }));
   std::atomic<std::size_t> released = 0;
   for_each_name([&](std::size_t i) {
     if (caller.release(*held[i]) == Released::released) ++released;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "faults_redis/puppet.hpp"
 
+#include "faults_redis/stall_watch.hpp"
+#include "support/timing.hpp"
+
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -16,9 +19,6 @@
 namespace holdfast::faults {
 
 namespace {
-
-// Until a process that was stopped has told what it lost meanwhile, on a machine that is busy.
-constexpr Time puppet_wakes_within = 40 * millisecond;
 
 void make_pipe(int* ends) {
   if (pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
@@ -39,6 +39,8 @@ Puppet::Puppet(SharedLog& log, ProcessId process) : log_(log), process_(process)
 }
 
 int Puppet::obey() const {
+  // Sees that the process was stopped, too, and knows when it could tell again what it lost.
+  std::optional<StallWatch> stalls;
   std::optional<Caller> caller;
   std::optional<Caller::Hold> hold;
   pollfd told{orders_[0], POLLIN, 0};
@@ -50,6 +52,7 @@ int Puppet::obey() const {
     if (read(orders_[0], &order, sizeof order) != sizeof order) return 0;
     switch (order.verb) {
       case Verb::open: {
+        stalls.emplace(log_, process_, process_);
         auto client = holdfast::open(order.url);
         answer.good = client.has_value();
         if (client) caller.emplace(std::move(*client), log_, process_);
@@ -95,7 +98,7 @@ void Puppet::tell(const Order& order) const {
 std::optional<Puppet::Answer> Puppet::hear(Micros patience) const {
   pollfd ready{answers_[0], POLLIN, 0};
   Answer answer;
-  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(patience).count();
+  const auto ms = std::chrono::ceil<std::chrono::milliseconds>(test::at_most(patience)).count();
   if (poll(&ready, 1, static_cast<int>(ms)) != 1) return std::nullopt;
   if (read(answers_[0], &answer, sizeof answer) != sizeof answer) return std::nullopt;
   return answer;
@@ -114,7 +117,7 @@ void Puppet::stop() {
 
 void Puppet::cont() {
   ::kill(pid_, SIGCONT);
-  log_.fault(What::stopped, process_, stopped_at_, log_.now() + puppet_wakes_within);
+  log_.fault(What::stopped, process_, stopped_at_, log_.now());
 }
 
 void Puppet::kill() {

@@ -37,10 +37,11 @@ class Puppet {
   void open(const std::string& url);
   void acquire(history::NameId name, Micros ttl, Micros wait);
   void tell(const Order& order) const;
-  // The answer to the oldest order that has none yet; nothing if it does not come.
-  std::optional<Answer> hear(Micros patience = std::chrono::seconds(5)) const;
+  // The answer to the oldest order that has none yet; nothing if it does not come. The patience is
+  // meant for an idle machine.
+  std::optional<Answer> hear(Micros patience = std::chrono::seconds(10)) const;
   // Whether it was good.
-  bool hears_good(Micros patience = std::chrono::seconds(5)) const;
+  bool hears_good(Micros patience = std::chrono::seconds(10)) const;
 
   void stop();  // returns when it has stopped
   void cont();

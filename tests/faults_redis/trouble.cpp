@@ -3,7 +3,6 @@
 
 #include <stdexcept>
 #include <string>
-#include <thread>
 
 namespace holdfast::faults {
 
@@ -66,7 +65,8 @@ void strike(FaultProxy& proxy, LineFault fault, SharedLog& log, Dice& dice) {
       proxy.cut();
       break;
   }
-  std::this_thread::sleep_for(dice.one_in(4) ? dice.time(100ms, 900ms) : dice.time(5ms, 100ms));
+  const bool is_long = dice.one_in(4);
+  dice.rest(is_long ? 100ms : 5ms, is_long ? 900ms : 100ms);
   proxy.all_well();
 }
 
@@ -75,7 +75,8 @@ void strike(test::RawRedis& raw, ServerFault fault, SharedLog& log, Dice& dice) 
   const auto pause = [&](const char* what) {
     const Micros time = dice.time(10ms, 400ms);
     raw.text({"CLIENT", "PAUSE", std::to_string(time / 1ms), what});
-    std::this_thread::sleep_for(time);
+    // A write is answered when it is over.
+    raw.text({"DEL", "no such key"});
   };
   switch (fault) {
     case ServerFault::script_flush: raw.text({"SCRIPT", "FLUSH"}); break;
@@ -87,6 +88,23 @@ void strike(test::RawRedis& raw, ServerFault fault, SharedLog& log, Dice& dice) 
       log.add({.at = flush_all(raw, log), .what = What::data_lost});
       break;
   }
+}
+
+// What was granted before the server ended is forgotten; nothing is granted while it is away.
+void kill_and_restart(test::RedisServer& server, Micros most, SharedLog& log, Dice& dice) {
+  const Noted noted(log);
+  server.kill();
+  log.add({.what = What::data_lost});
+  dice.rest(0us, most);
+  server.restart();
+}
+
+void stop_for(test::RedisServer& server, Micros least, Micros most, SharedLog& log, Dice& dice) {
+  const Time begin = log.now();
+  server.stop();
+  dice.rest(least, most);
+  server.cont();
+  log.fault(What::stopped, 0, begin, log.now());
 }
 
 }  // namespace holdfast::faults

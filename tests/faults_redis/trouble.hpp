@@ -40,4 +40,8 @@ inline constexpr std::int64_t server_faults = 6;
 
 void strike(test::RawRedis& raw, ServerFault fault, SharedLog& log, Dice& dice);
 
+// The server's process ends and comes back empty, or stands still, each for a time by the dice.
+void kill_and_restart(test::RedisServer& server, Micros most, SharedLog& log, Dice& dice);
+void stop_for(test::RedisServer& server, Micros least, Micros most, SharedLog& log, Dice& dice);
+
 }  // namespace holdfast::faults

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The nine rules of safety, each by name. The files beside this one go into the corners.
+// The nine rules of docs/architecture.md#rules-of-safety, each by its number. The files beside this
+// one go into the corners.
 #include "backends/memory/memory_store.hpp"
 #include "client/hand_client.hpp"
 
@@ -55,8 +56,8 @@ TEST_F(SafetyRule, rule_1_the_deadline_is_counted_from_before_the_sending_of_the
   const auto sent = mine.line->history(Verb::acquire);
   ASSERT_EQ(sent.size(), 2U);
   const auto until = now() + acquiring.result()->remaining();
-  EXPECT_GT(until, start + 10s) << "RB-12: not from the first attempt";
-  EXPECT_LE(until, sent[1].at + 10s - client::drift_allowance(10s)) << "RB-13: not from receipt";
+  EXPECT_GT(until, start + 10s) << "not from the first attempt";
+  EXPECT_LE(until, sent[1].at + 10s - client::drift_allowance(10s)) << "not from receipt";
 }
 
 TEST_F(SafetyRule, rule_1_a_slow_renewal_counts_from_its_own_sending) {

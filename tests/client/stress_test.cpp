@@ -43,7 +43,9 @@ std::uint64_t fresh_seed() {
   return seed;
 }
 
-// RB-7 and RB-23: tries, waits, cancels and every way to let go, on names that share shards.
+// Tries, waits, cancels and every way to let go, on names that share shards: see
+// docs/incidents.md#redisson-one-renewal-set-for-all-threads and
+// docs/incidents.md#spring-integration-two-names-one-local-lock.
 TEST(Stress, threads_that_wait_cancel_and_let_go_in_every_way_count_right) {
   constexpr int names = 3;
   constexpr int rounds = 250;

@@ -91,7 +91,8 @@ TEST_P(ClientContract, a_forced_release_is_noticed_at_the_next_renewal) {
   EXPECT_EQ(lease->release(), Released::already_expired);
 }
 
-// What redisson#7272 did: a renewal that outlived its release kept the lock of the next holder.
+// A renewal that outlived its release kept the lock of the next holder:
+// docs/incidents.md#redisson-a-renewal-that-outlives-the-release.
 TEST_P(ClientContract, nothing_is_renewed_after_a_release) {
   for (int round = 0; round < 3; ++round) {
     auto lease = ok(client.mutex("orders:42").acquire({.ttl = 150ms, .owner = "worker"}));

@@ -96,7 +96,8 @@ TEST_P(StoreContract, fences_grow_when_the_store_is_opened_anew) {
   }
 }
 
-// What hazelcast#5602 did: a retry counted as a re-entry, and the lock was never free again.
+// A retry counted as a re-entry, and the lock was never free again:
+// docs/incidents.md#hazelcast-a-retry-that-counts-as-re-entry.
 TEST_P(StoreContract, a_repeated_acquire_is_not_a_second_hold) {
   spec = Spec::reentrant();
   const auto first = granted(acquire({.owner = "anna", .request = 7}));

@@ -114,7 +114,8 @@ TEST_P(StoreContract, a_claim_that_nobody_confirms_lapses_and_the_next_is_served
   must_be<model::NotOwner>(renew("ben", 101));
 }
 
-// What etcd#11456 did: the lock went to a waiter that had died while it queued.
+// The lock went to a waiter that had died while it queued:
+// docs/incidents.md#etcd-a-dead-waiter-is-served.
 TEST_P(StoreContract, a_waiter_that_stopped_listening_does_not_keep_the_lock) {
   granted(acquire({.owner = "anna"}));
   {

@@ -113,7 +113,8 @@ TEST_P(StoreContract, a_writer_never_meets_a_reader) {
   EXPECT_EQ(pair[0], pair[1]);
 }
 
-// What spring-integration#11146 did: two names shared a stripe, and one release was lost.
+// Two names shared a stripe, and one release was lost:
+// docs/incidents.md#spring-integration-two-names-one-local-lock.
 TEST_P(StoreContract, many_names_at_once_do_not_disturb_each_other) {
   constexpr int names = 60;
   in_threads([&](int thread) {

@@ -59,7 +59,8 @@ TEST_P(PageWithTests, has_a_row_with_tests_for_each_thing_to_do_better) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Pages, PageWithTests,
-                         testing::Values(Page{"redisx", 30, 8}, Page{"forrst", 12, 9}),
+                         testing::Values(Page{"redisx", 30, 8}, Page{"forrst", 12, 9},
+                                         Page{"incidents", 60, 0}),
                          [](const auto& page) { return page.param.name; });
 
 }  // namespace

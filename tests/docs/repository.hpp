@@ -8,7 +8,6 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
 namespace holdfast::test {
 
@@ -22,19 +21,6 @@ inline std::string read_text(const std::filesystem::path& path) {
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
-}
-
-// Every page that is part of the project: the ones at the top, and all of docs/.
-inline std::vector<std::filesystem::path> pages() {
-  namespace fs = std::filesystem;
-  std::vector<fs::path> found;
-  for (const auto& entry : fs::directory_iterator(repository())) {
-    if (entry.path().extension() == ".md") found.push_back(entry.path());
-  }
-  for (const auto& entry : fs::recursive_directory_iterator(repository() / "docs")) {
-    if (entry.path().extension() == ".md") found.push_back(entry.path());
-  }
-  return found;
 }
 
 }  // namespace holdfast::test

@@ -9,7 +9,7 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr std::string_view head =
+constexpr std::string_view bash_head =
     R"bash(# Completions of holdfast for bash, made by 'holdfast completion bash'.
 
 # Sets `words` to the words up to the cursor. Bash takes apart what holds a colon or an equals sign;
@@ -71,7 +71,7 @@ __holdfast_offer() {
 
 )bash";
 
-constexpr std::string_view tail = R"bash(
+constexpr std::string_view bash_tail = R"bash(
 _holdfast() {
   local words cword cur command='' arguments=0 separator=0 store=() kind options word plain i
   COMPREPLY=()
@@ -203,7 +203,7 @@ struct Tables {
 std::string bash_completion() {
   Tables tables;
   for (const auto* command : shown_commands()) tables.add(*command);
-  std::string out(head);
+  std::string out(bash_head);
   out += fmt::format("__holdfast_commands='{}'\n__holdfast_groups='{}'\n\n", tables.commands,
                      tables.groups);
   out +=
@@ -214,7 +214,7 @@ std::string bash_completion() {
          fmt::format("    *) options='{}' ;;\n  esac\n}}\n\n", words_of(options_without_command()));
   out += "__holdfast_argument_of() {\n  case \"$1 $2\" in\n" + tables.arguments +
          "    *) kind= ;;\n  esac\n}\n";
-  return out.append(tail);
+  return out.append(bash_tail);
 }
 
 }  // namespace holdfast::cli

@@ -9,7 +9,7 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr std::string_view head =
+constexpr std::string_view fish_head =
     R"fish(# Completions of holdfast for fish, made by 'holdfast completion fish'.
 
 # The command on the line in front of the cursor; fails if there is none yet.
@@ -140,7 +140,7 @@ std::string fish_completion() {
     commands += fmt::format("complete -c holdfast -n __holdfast_has_no_command -a {} -d {}\n",
                             command->name, fish_quoted(command->summary));
   }
-  auto out = fmt::format("{}set -g __holdfast_commands {}\nset -g __holdfast_groups{}\n", head,
+  auto out = fmt::format("{}set -g __holdfast_commands {}\nset -g __holdfast_groups{}\n", fish_head,
                          fmt::join(names, " "), groups);
   for (const auto& option : common_options()) {
     out += option_line(option, "not __holdfast_is_behind");

@@ -9,7 +9,7 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr std::string_view head = R"zsh(#compdef holdfast
+constexpr std::string_view zsh_head = R"zsh(#compdef holdfast
 # Completions of holdfast for zsh, made by 'holdfast completion zsh'.
 
 # The names of locks, from the store that the line names.
@@ -30,7 +30,7 @@ _holdfast_names() {
 
 )zsh";
 
-constexpr std::string_view tail = R"zsh(
+constexpr std::string_view zsh_tail = R"zsh(
 if [[ $funcstack[1] == _holdfast ]]; then
   _holdfast "$@"
 else
@@ -118,7 +118,7 @@ std::string zsh_completion() {
     list += fmt::format(
         "    {}\n", shell_quoted(fmt::format("{}:{}", command->name, escaped(command->summary))));
   }
-  std::string out(head);
+  std::string out(zsh_head);
   out += "_holdfast_commands() {\n  local -a commands\n  commands=(\n" + list +
          "  )\n  _describe -t commands 'command' commands\n}\n\n";
   out +=
@@ -149,7 +149,7 @@ std::string zsh_completion() {
       "  _arguments -S \"${common[@]}\" \"${specs[@]}\" && ret=0\n"
       "  return ret\n"
       "}\n";
-  return out.append(tail);
+  return out.append(zsh_tail);
 }
 
 }  // namespace holdfast::cli

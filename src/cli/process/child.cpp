@@ -16,7 +16,7 @@ namespace {
 
 bool was_closed[3];
 
-struct Prepared {
+struct PreparedLaunch {
   const Launch& launch;
   std::vector<char*> words;
   std::vector<char*> environment;
@@ -45,7 +45,7 @@ void close_what_was_closed() {
 }
 
 // Between vfork and exec: system calls only, since the memory is the parent's.
-[[noreturn]] void become_the_command(const Prepared& prepared) {
+[[noreturn]] void become_the_command(const PreparedLaunch& prepared) {
   const Launch& launch = prepared.launch;
   setpgid(0, 0);
   launch.group->store(getpid());
@@ -68,11 +68,11 @@ void close_what_was_closed() {
 }  // namespace
 
 std::expected<pid_t, int> launch(const Launch& launch) {
-  Prepared prepared{.launch = launch,
-                    .words = pointers(launch.words),
-                    .environment = pointers(launch.environment),
-                    .shell_words = {},
-                    .parent = getpid()};
+  PreparedLaunch prepared{.launch = launch,
+                          .words = pointers(launch.words),
+                          .environment = pointers(launch.environment),
+                          .shell_words = {},
+                          .parent = getpid()};
   prepared.shell_words = words_for_a_shell(launch.path, prepared.words);
   // fork() would copy the page tables of a process with threads and a mapped store, for nothing.
   // But who has the terminal may be stopped by it at any moment, and a parent in vfork would wait

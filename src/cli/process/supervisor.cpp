@@ -15,24 +15,17 @@
 #include <cerrno>
 #include <mutex>
 #include <system_error>
+#include <utility>
 
 namespace holdfast::cli {
 
 using runtime::LocalClock;
 
-namespace {
-
-[[noreturn]] void fail_to(const char* what) {
-  throw std::system_error(errno, std::generic_category(), what);
-}
-
-}  // namespace
-
 // The first loss of any lease, from Holdfast's own thread to ours.
 class Supervisor::Loss {
  public:
   Loss() : fd_(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC)) {
-    if (fd_ < 0) fail_to("eventfd");
+    if (fd_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
   }
   Loss(const Loss&) = delete;
   Loss& operator=(const Loss&) = delete;
@@ -67,7 +60,7 @@ Supervisor::Supervisor(const Signals& signals, Terminal& terminal, Options optio
       ladder_(options_.ladder),
       loss_(std::make_shared<Loss>()),
       timer_(timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC)) {
-  if (timer_ < 0) fail_to("timerfd_create");
+  if (timer_ < 0) throw std::system_error(errno, std::generic_category(), "timerfd_create");
 }
 
 Supervisor::~Supervisor() { close(timer_); }

@@ -6,7 +6,7 @@
 
 namespace holdfast::cli {
 
-Terminal::Terminal() : fd_(open("/dev/tty", O_RDWR | O_CLOEXEC | O_NONBLOCK)) {
+Terminal::Terminal() : fd_(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NONBLOCK)) {
   if (fd_ < 0) return;
   termios modes{};
   if (tcgetattr(fd_, &modes) == 0) modes_ = modes;

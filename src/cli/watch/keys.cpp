@@ -55,7 +55,7 @@ std::optional<Taken> take_text(std::string_view bytes) {
   return Taken{{What::other}, 1};
 }
 
-std::optional<Taken> take(std::string_view bytes) {
+std::optional<Taken> take_key(std::string_view bytes) {
   const auto first = static_cast<unsigned char>(bytes.front());
   if (first == 0x1b) {
     if (bytes.size() == 1) return std::nullopt;
@@ -74,7 +74,7 @@ std::vector<Key> KeyReader::feed(std::string_view bytes) {
   rest_ += bytes;
   std::vector<Key> keys;
   while (!rest_.empty()) {
-    auto taken = take(rest_);
+    auto taken = take_key(rest_);
     if (!taken) break;
     keys.push_back(std::move(taken->key));
     rest_.erase(0, taken->bytes);

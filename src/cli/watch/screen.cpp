@@ -12,9 +12,9 @@ namespace {
 
 // The other screen, no cursor, no wrapping: a character that is wider than we think must not
 // disturb the next line.
-constexpr std::string_view take = "\x1b[?1049h\x1b[?25l\x1b[?7l";
-constexpr std::string_view give_back = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
-constexpr std::string_view clear = "\x1b[2J";
+constexpr std::string_view take_screen = "\x1b[?1049h\x1b[?25l\x1b[?7l";
+constexpr std::string_view give_screen_back = "\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l";
+constexpr std::string_view wipe = "\x1b[2J";
 
 }  // namespace
 
@@ -33,7 +33,7 @@ void Screen::enter() {
   keys.c_cc[VMIN] = 1;
   keys.c_cc[VTIME] = 0;
   tcsetattr(STDIN_FILENO, TCSADRAIN, &keys);
-  (void)write_all(STDOUT_FILENO, take);
+  (void)write_all(STDOUT_FILENO, take_screen);
   is_taken_ = true;
   forget();
 }
@@ -41,7 +41,7 @@ void Screen::enter() {
 void Screen::leave() {
   if (!is_taken_) return;
   is_taken_ = false;
-  (void)write_all(STDOUT_FILENO, give_back);
+  (void)write_all(STDOUT_FILENO, give_screen_back);
   tcsetattr(STDIN_FILENO, TCSADRAIN, &usual_);
 }
 
@@ -57,7 +57,7 @@ bool Screen::show(const std::string& frame) {
   if (frame == last_) return true;
   const bool is_new = last_.empty();
   last_ = frame;
-  return write_all(STDOUT_FILENO, (is_new ? std::string(clear) : std::string()) + frame) == 0;
+  return write_all(STDOUT_FILENO, (is_new ? std::string(wipe) : std::string()) + frame) == 0;
 }
 
 bool has_screen() {

@@ -52,9 +52,7 @@ std::string broken_promises(const SharedLog& log, const std::string& title) {
   return text;
 }
 
-std::string left_behind(const test::RedisServer& server) {
-  // Longer than the leases of a load, which end by themselves if nothing else ends them.
-  constexpr auto time_to_vanish = 4s;
+std::string left_behind(const test::RedisServer& server, std::chrono::milliseconds time_to_vanish) {
   test::RawRedis raw(server);
   std::string found;
   eventually(

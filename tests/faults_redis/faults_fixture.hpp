@@ -26,7 +26,8 @@ std::uint64_t choose_seed();
 std::string broken_promises(const SharedLog& log, const std::string& title);
 
 // What is left in the database besides the counter, although it had time to vanish; "" if nothing.
-std::string left_behind(const test::RedisServer& server);
+std::string left_behind(const test::RedisServer& server,
+                        std::chrono::milliseconds time_to_vanish = 4s);
 
 // The names m1, m2, w1, w2 and s1, two mutexes, two read-write locks and a semaphore of three.
 std::vector<std::string> mixed_names();

@@ -3,8 +3,6 @@
 // Members that are killed, before a client comes and while it is there.
 #include "faults_redlock/redlock_fixture.hpp"
 
-#include <thread>
-
 namespace holdfast::faults {
 namespace {
 
@@ -16,15 +14,15 @@ class FewDeaths : public RedlockTest, public testing::WithParamInterface<std::si
 TEST_P(FewDeaths, do_no_harm) {
   const auto client = open_all();
   for (std::size_t at = 0; at < GetParam(); ++at) server(at).kill();
-  constexpr Micros ttl = 600ms;
-  auto lease = client.mutex("orders").acquire({.ttl = ttl, .wait = 10s});
+  auto lease = client.mutex("orders").acquire({.ttl = 30s, .wait = 30s, .renew_every = 100ms});
   ASSERT_TRUE(is_ok(lease));
-  std::this_thread::sleep_for(2 * ttl);
-  EXPECT_TRUE(lease->valid()) << "it was not renewed";
-  EXPECT_EQ(code_of(open_all("retries=0").mutex("orders").try_acquire()), "busy");
-  EXPECT_TRUE(is_ok(lease->extend(2s)));
+  EXPECT_TRUE(gets_renewed(*lease, 3));
+  EXPECT_TRUE(lease->valid());
+  const auto other = open_all("retries=0");
+  EXPECT_EQ(code_of(decided([&] { return other.mutex("orders").try_acquire(); })), "busy");
+  EXPECT_TRUE(is_ok(lease->extend(40s)));
   EXPECT_TRUE(is_released(lease->release()));
-  auto next = client.mutex("orders").acquire({.wait = 10s});
+  auto next = client.mutex("orders").acquire({.wait = 30s});
   ASSERT_TRUE(is_ok(next));
   EXPECT_GT(next->fence(), lease->fence());
   EXPECT_TRUE(is_released(next->release()));
@@ -39,7 +37,7 @@ TEST_F(Deaths, of_a_majority_are_told_member_by_member_and_nothing_is_left) {
   kill({0, 2, 4});
   const Stopwatch watch;
   const auto lease = client.mutex("orders").try_acquire();
-  EXPECT_LT(watch.time(), 1500ms);
+  EXPECT_LT(watch.time(), at_most(1500ms));
   ASSERT_EQ(code_of(lease), "quorum_not_reached") << message_of(lease);
   const auto message = message_of(lease);
   EXPECT_THAT(message, HasSubstr("'orders'"));
@@ -52,7 +50,7 @@ TEST_F(Deaths, of_a_majority_are_told_member_by_member_and_nothing_is_left) {
     EXPECT_THAT(message, AnyOf(HasSubstr(address(at) + " granted"),
                                HasSubstr(address(at) + " no answer yet")));
   }
-  EXPECT_EQ(left_behind(1s), "");
+  EXPECT_EQ(left_behind(), "");
 }
 
 TEST_F(Deaths, of_a_majority_end_a_wait_with_that_reason) {
@@ -62,19 +60,19 @@ TEST_F(Deaths, of_a_majority_end_a_wait_with_that_reason) {
   const auto lease = client.mutex("orders").acquire({.wait = 1s});
   EXPECT_EQ(code_of(lease), "quorum_not_reached") << message_of(lease);
   EXPECT_GE(watch.time(), 900ms);
-  EXPECT_LT(watch.time(), 3s);
-  EXPECT_EQ(left_behind(1s), "");
+  EXPECT_LT(watch.time(), at_most(3s));
+  EXPECT_EQ(left_behind(), "");
 }
 
 TEST_F(Deaths, of_a_majority_during_a_hold_end_it_in_time) {
   const auto client = open_all();
   constexpr Micros ttl = 1s;
-  auto lease = client.mutex("orders").acquire({.ttl = ttl, .wait = 5s});
+  auto lease = client.mutex("orders").acquire({.ttl = ttl, .wait = 30s});
   ASSERT_TRUE(is_ok(lease));
   kill({0, 1, 2});
   const Stopwatch watch;
   EXPECT_TRUE(eventually([&] { return lease->lost().stop_requested(); }));
-  EXPECT_LT(watch.time(), ttl + 1s);
+  EXPECT_LT(watch.time(), at_most(ttl + 1s));
   EXPECT_FALSE(lease->valid());
 }
 
@@ -82,7 +80,7 @@ TEST_F(Deaths, before_the_opening_are_borne_if_they_are_few) {
   kill({1, 3});
   auto client = open(url());
   ASSERT_TRUE(is_ok(client));
-  auto lease = client->mutex("orders").acquire({.wait = 5s});
+  auto lease = client->mutex("orders").acquire({.wait = 30s});
   ASSERT_TRUE(is_ok(lease));
   EXPECT_TRUE(is_released(lease->release()));
 }
@@ -91,7 +89,7 @@ TEST_F(Deaths, before_the_opening_are_told_if_they_are_many) {
   kill({0, 1, 3});
   const Stopwatch watch;
   const auto client = open(url());
-  EXPECT_LT(watch.time(), 5s);
+  EXPECT_LT(watch.time(), at_most(5s));
   ASSERT_EQ(code_of(client), "quorum_not_reached");
   EXPECT_THAT(message_of(client), HasSubstr("2 of 5 members answer, 3 are needed"));
   for (const std::size_t at : {0, 1, 3}) EXPECT_THAT(message_of(client), HasSubstr(address(at)));
@@ -106,7 +104,7 @@ TEST_F(Deaths, before_the_opening_are_over_when_the_members_come) {
   server(0).restart();
   server(1).restart();
   kill({2, 3});
-  auto lease = client.mutex("orders").acquire({.wait = 10s});
+  auto lease = client.mutex("orders").acquire({.wait = 30s});
   ASSERT_TRUE(is_ok(lease));
   EXPECT_TRUE(is_released(lease->release()));
   EXPECT_EQ(left_behind(), "");

@@ -6,15 +6,14 @@
 #include <fmt/format.h>
 
 #include <stdexcept>
-#include <thread>
 
 namespace holdfast::faults {
 
-bool eventually(const std::function<bool()>& condition, Micros patience) {
-  const auto until = SteadyClock::now() + patience;
-  while (!condition()) {
-    if (SteadyClock::now() > until) return false;
-    std::this_thread::sleep_for(5ms);
+bool gets_renewed(const Lease& lease, int times) {
+  const auto end = [&] { return SteadyClock::now() + lease.remaining(); };
+  for (int i = 0; i < times; ++i) {
+    const auto before = end();
+    if (!eventually([&] { return end() > before + 5ms; })) return false;
   }
   return true;
 }
@@ -33,7 +32,8 @@ std::string redlock_url(const std::vector<std::uint16_t>& ports, const std::stri
     if (!members.empty()) members += ',';
     members += address_of(port);
   }
-  return fmt::format("redlock://{}{}{}", members, options.empty() ? "" : "?", options);
+  const auto* const patience = options.contains("timeout=") ? "" : "timeout=10s&";
+  return fmt::format("redlock://{}?{}{}", members, patience, options);
 }
 
 RedlockTest::RedlockTest(std::size_t size, std::vector<std::string> arguments) {
@@ -73,13 +73,20 @@ std::vector<Fence> RedlockTest::fences(const std::string& name) {
   return all;
 }
 
-std::string RedlockTest::left_behind(Micros patience) {
+std::uint64_t RedlockTest::commands_sent() {
+  std::uint64_t sum = 0;
+  for (std::size_t at = 0; at < size(); ++at) {
+    test::RawRedis raw(server(at));
+    sum += faults::commands_sent(raw);
+  }
+  return sum;
+}
+
+std::string RedlockTest::left_behind() {
   std::string all;
-  const auto until = SteadyClock::now() + patience;
   for (std::size_t at = 0; at < size(); ++at) {
     if (server(at).pid() == 0) continue;
-    const auto left = std::chrono::duration_cast<Micros>(until - SteadyClock::now());
-    const std::string found = faults::left_behind(server(at), std::max(left, Micros(0)));
+    const std::string found = faults::left_behind(server(at), 8s);
     if (!found.empty()) all += fmt::format("{}: {}", address(at), found);
   }
   return all;

@@ -7,12 +7,12 @@
 #include <holdfast/holdfast.hpp>
 
 #include "support/redis_server.hpp"
+#include "support/timing.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +21,8 @@ namespace holdfast::faults {
 
 using namespace std::chrono_literals;
 using SteadyClock = std::chrono::steady_clock;
+using test::at_most;
+using test::eventually;
 using testing::HasSubstr;
 
 template <typename T>
@@ -55,13 +57,26 @@ class Stopwatch {
   const SteadyClock::time_point began_ = SteadyClock::now();
 };
 
-// Until it is so; false if it never came to be.
-bool eventually(const std::function<bool()>& condition, Micros patience = 5s);
+// Asks until enough members were quick enough to decide it.
+template <typename Ask>
+auto decided(Ask ask) {
+  auto answer = ask();
+  eventually([&] {
+    if (code_of(answer) != "quorum_not_reached") return true;
+    answer = ask();
+    return false;
+  });
+  return answer;
+}
+
+// Whether it is renewed, and so often.
+bool gets_renewed(const Lease& lease, int times = 1);
 
 Client must_open(const std::string& url);
 
 // "127.0.0.1:PORT", as messages have it.
 std::string address_of(std::uint16_t port);
+// A member may take the longest time there is, unless the options say how long.
 std::string redlock_url(const std::vector<std::uint16_t>& ports, const std::string& options = "");
 
 class RedlockTest : public testing::Test {
@@ -83,9 +98,11 @@ class RedlockTest : public testing::Test {
   // The fence of the lock on one server, by a client of that server alone; 0: nobody has it.
   Fence fence_at(std::size_t at, const std::string& name);
   std::vector<Fence> fences(const std::string& name);
-  // What is in the databases besides the counter of fences, after as long as `patience`; "" if
-  // nothing. Servers that were killed have nothing.
-  std::string left_behind(Micros patience = 4s);
+  // By the clients, of all servers together.
+  std::uint64_t commands_sent();
+  // What is in the databases besides the counter of fences, although it had time to vanish; "" if
+  // nothing. That time is shorter than a lease of 30 s. Servers that were killed have nothing.
+  std::string left_behind();
 
  private:
   std::vector<std::unique_ptr<test::RedisServer>> servers_;

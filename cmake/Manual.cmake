@@ -21,11 +21,11 @@ endforeach()
 add_custom_target(holdfast_manual ALL DEPENDS "${holdfast_man}/holdfast.1" ${holdfast_scripts})
 
 # A build of the library alone has none of them, and can be installed all the same.
-install(DIRECTORY "${holdfast_man}/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1"
+install(DIRECTORY "${holdfast_man}/" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT program
   FILES_MATCHING PATTERN "*.1")
 install(FILES "${holdfast_completions}/holdfast.bash" RENAME holdfast OPTIONAL
-  DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" COMPONENT program)
 install(FILES "${holdfast_completions}/holdfast.zsh" RENAME _holdfast OPTIONAL
-  DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" COMPONENT program)
 install(FILES "${holdfast_completions}/holdfast.fish" OPTIONAL
-  DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" COMPONENT program)

@@ -37,21 +37,25 @@ TEST_P(BothWays, our_waiter_is_told_at_once_when_they_release) {
   ASSERT_TRUE(stranger.release("theirs"));
   const auto [lease, at] = turn.get();
   ASSERT_TRUE(is_ok(lease));
-  EXPECT_LT(at - released, told_at_once);
+  EXPECT_LT(at - released, at_most(told_at_once));
   EXPECT_EQ(stranger.holder(), lease->owner().str());
 }
 
 TEST_P(BothWays, our_waiter_goes_on_waiting_when_they_renew_and_has_it_soon_after_they_expire) {
-  ASSERT_TRUE(stranger.take("theirs", 60s));
-  stranger.set_ttl(300ms);
-  const auto began = SteadyClock::now();
-  auto turn = start_waiting();
-  stranger.set_ttl(500ms);
-  const auto renewed = SteadyClock::now();
-  const auto [lease, at] = turn.get();
-  ASSERT_TRUE(is_ok(lease));
-  EXPECT_GE(at - renewed, 498ms);
-  EXPECT_LT(at - began, 500ms + told_at_once);
+  while (true) {
+    ASSERT_TRUE(stranger.take("theirs", 60s));
+    stranger.set_ttl(300ms);
+    auto turn = start_waiting();
+    const auto renewed = SteadyClock::now();
+    const bool is_in_time = stranger.set_ttl(500ms);
+    auto [lease, at] = turn.get();
+    ASSERT_TRUE(is_ok(lease));
+    EXPECT_TRUE(lease->release());
+    if (!is_in_time) continue;  // It had ended before.
+    EXPECT_GE(at - renewed, 498ms);
+    EXPECT_LT(at - renewed, at_most(500ms + told_at_once));
+    break;
+  }
 }
 
 TEST_P(BothWays, what_we_hold_they_cannot_take_until_we_release_and_nothing_of_ours_is_left) {
@@ -67,7 +71,8 @@ TEST_P(BothWays, what_we_hold_they_cannot_take_until_we_release_and_nothing_of_o
 }
 
 TEST_P(BothWays, our_key_looks_as_if_it_were_theirs) {
-  auto lease = lock().acquire({.ttl = 1500ms, .renew = false});
+  const auto began = SteadyClock::now();
+  auto lease = lock().acquire({.ttl = 30'500ms, .renew = false});
   ASSERT_TRUE(is_ok(lease));
   EXPECT_EQ(stranger.type(), peer.protocol->type());
   const auto holder = stranger.holder();
@@ -75,16 +80,17 @@ TEST_P(BothWays, our_key_looks_as_if_it_were_theirs) {
   EXPECT_TRUE(std::regex_match(*holder, std::regex(peer.token))) << *holder;
   EXPECT_EQ(*holder, lease->owner().str());
   const auto asked = std::chrono::ceil<std::chrono::milliseconds>(
-      milliseconds((1500 + peer.unit.count() - 1) / peer.unit.count() * peer.unit.count()));
-  EXPECT_LE(stranger.ttl(), asked);
-  EXPECT_GT(stranger.ttl(), asked - 400ms);
+      milliseconds((30'500 + peer.unit.count() - 1) / peer.unit.count() * peer.unit.count()));
+  const auto left = stranger.ttl();
+  EXPECT_LE(left, asked);
+  EXPECT_GE(left, asked - (SteadyClock::now() - began) - 2ms);
 }
 
 TEST_P(BothWays, they_can_release_a_lease_of_ours_that_was_handed_over_to_them) {
-  auto lease = lock().acquire({.ttl = 300ms});
+  auto lease = lock().acquire({.ttl = 60s, .renew_every = 50ms});
   ASSERT_TRUE(is_ok(lease));
   ASSERT_TRUE(stranger.release(lease->owner().str()));
-  EXPECT_TRUE(eventually([&] { return lease->lost().stop_requested(); }, 1s));
+  EXPECT_TRUE(eventually([&] { return lease->lost().stop_requested(); }));
   EXPECT_TRUE(stranger.take("theirs", 60s));
   EXPECT_EQ(stranger.holder(), "theirs");
 }
@@ -98,10 +104,10 @@ TEST_P(BothWays, we_can_release_a_lock_of_theirs_whose_token_we_are_given) {
 }
 
 TEST_P(BothWays, a_lease_whose_key_was_deleted_is_lost_and_was_over_before_its_release) {
-  auto lost = lock().acquire({.ttl = 300ms});
+  auto lost = lock().acquire({.ttl = 60s, .renew_every = 50ms});
   ASSERT_TRUE(is_ok(lost));
   stranger.remove();
-  EXPECT_TRUE(eventually([&] { return lost->lost().stop_requested(); }, 1s));
+  EXPECT_TRUE(eventually([&] { return lost->lost().stop_requested(); }));
 
   auto lease = lock().acquire();
   ASSERT_TRUE(is_ok(lease));
@@ -155,7 +161,7 @@ TEST_P(BothWays, whoever_holds_without_a_ttl_is_waited_for_and_named_by_diagnose
   stranger.remove();
   const auto [lease, at] = turn.get();
   ASSERT_TRUE(is_ok(lease));
-  EXPECT_LT(at - removed, told_at_once);
+  EXPECT_LT(at - removed, at_most(told_at_once));
   EXPECT_GT(stranger.ttl(), 0ms);
 }
 

@@ -146,10 +146,10 @@ TEST_F(ForrstLock, nobody_ever_sees_a_lock_of_ours_without_its_texts_or_texts_wi
     }
   });
   for (int i = 0; i < 200 || looks < 200; ++i) {
-    auto lease = lock().acquire({.wait = 5s});
+    auto lease = lock().acquire({.wait = 60s});
     ASSERT_TRUE(is_ok(lease));
     auto turn = std::async(std::launch::async, [lock = lock()]() mutable {
-      return lock.acquire({.wait = 20s}).has_value();  // and released at once
+      return lock.acquire({.wait = 60s}).has_value();  // and released at once
     });
     ASSERT_TRUE(lease->release());
     ASSERT_TRUE(turn.get());

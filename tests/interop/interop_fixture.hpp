@@ -4,10 +4,12 @@
 #include <holdfast/holdfast.hpp>
 
 #include "peers.hpp"
+#include "support/timing.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <future>
 #include <regex>
 #include <set>
@@ -55,14 +57,14 @@ class InteropTest : public testing::Test {
   }
   Lockable lock() const { return lock_of(client); }
 
-  // Waits in a thread of its own. Returns when the store knows of it.
-  std::future<Turn> start_waiting(const Client& of, AcquireOptions options = {.wait = 20s}) const {
+  // Waits in a thread of its own. Returns when the store knows of it, or it is over already.
+  std::future<Turn> start_waiting(const Client& of, AcquireOptions options = {.wait = 60s}) const {
     const auto before = waiters();
     auto turn = std::async(std::launch::async, [lock = lock_of(of), options]() mutable {
       auto lease = lock.acquire(options);
       return Turn{std::move(lease), SteadyClock::now()};
     });
-    EXPECT_TRUE(eventually([&] { return waiters() == before + 1; }));
+    EXPECT_TRUE(eventually([&] { return waiters() == before + 1 || !is_waiting(turn); }));
     return turn;
   }
   std::future<Turn> start_waiting() const { return start_waiting(client); }
@@ -74,16 +76,27 @@ class InteropTest : public testing::Test {
     return turn.wait_for(0s) == std::future_status::timeout;
   }
 
-  // Until it is so; false if it never came to be.
-  template <typename Condition>
-  static bool eventually(Condition condition, milliseconds patience = 5s) {
-    const auto until = SteadyClock::now() + patience;
-    while (!condition()) {
-      if (SteadyClock::now() > until) return false;
-      std::this_thread::sleep_for(2ms);
-    }
-    return true;
+  // How often somebody asked the server, with a script of ours.
+  long long questions() { return calls_of("evalsha"); }
+  long long calls_of(const std::string& command) {
+    const auto label = "cmdstat_" + command + ":calls=";
+    const auto info = raw.text({"INFO", "commandstats"});
+    const auto at = info.find(label);
+    return at == std::string::npos ? 0 : std::stoll(info.substr(at + label.size()));
   }
+  // How many commands the server got from others while it answered a thousand of ours.
+  long long commands_meanwhile() {
+    const auto count = [&] {
+      constexpr std::string_view label = "total_commands_processed:";
+      const auto info = raw.text({"INFO", "stats"});
+      return std::stoll(info.substr(info.find(label) + label.size()));
+    };
+    constexpr int ours = 1000;
+    const auto before = count();
+    for (int i = 0; i < ours; ++i) raw.call({"PING"});
+    return count() - before - ours - 1;
+  }
+  std::ptrdiff_t connections() { return std::ranges::count(raw.text({"CLIENT", "LIST"}), '\n'); }
 
   std::set<std::string> keys() {
     const auto reply = raw.call({"KEYS", "*"});
@@ -117,6 +130,9 @@ template <typename T>
 std::string_view code_of(const Result<T>& result) {
   return result ? "ok" : to_string(result.error().code);
 }
+
+// What a short wait comes to: it may be over before the first answer is here.
+inline auto gave_up() { return testing::AnyOf("timed_out", "outcome_unknown"); }
 
 constexpr auto by_peer = [](const auto& param) { return param.param.name; };
 

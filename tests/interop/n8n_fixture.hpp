@@ -72,15 +72,6 @@ class N8n : public testing::Test {
     if (!client) throw std::runtime_error(client.error().message);
     return std::move(*client);
   }
-  template <typename Condition>
-  static bool eventually(Condition condition, milliseconds patience = 10s) {
-    const auto until = SteadyClock::now() + patience;
-    while (!condition()) {
-      if (SteadyClock::now() > until) return false;
-      std::this_thread::sleep_for(2ms);
-    }
-    return true;
-  }
   Result<n8n::Lock> try_once(const std::string& scope) const {
     return n8n::acquire(client, {.scope = scope, .wait_till_lock_released = false});
   }

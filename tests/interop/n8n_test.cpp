@@ -39,7 +39,7 @@ TEST_F(N8n, we_hold_and_they_see_count_2_and_our_words) {
 
 TEST_F(N8n, their_loser_shortens_our_ttl_and_we_set_it_back) {
   ASSERT_TRUE(is_ok(n8n::acquire(client, {.scope = "orders", .ttl_seconds = 600})));
-  EXPECT_EQ(nodes.acquire("orders", "theirs", 2), 2);
+  EXPECT_EQ(nodes.acquire("orders", "theirs", 60), 2);
   EXPECT_TRUE(eventually([&] { return raw.integer({"TTL", "n8n-lock-orders"}) > 500; }));
 }
 
@@ -65,7 +65,7 @@ TEST_F(N8n, they_hold_and_we_wait_until_they_release) {
   ASSERT_TRUE(nodes.release("orders", "theirs"));
   const auto [lock, at] = waiting.get();
   ASSERT_TRUE(is_ok(lock));
-  EXPECT_LT(at - released, told_at_once) << "it was found by asking again";
+  EXPECT_LT(at - released, at_most(told_at_once)) << "it was found by asking again";
   EXPECT_NE(nodes.get("n8n-lock-orders:meta").find(lock->lock_id), std::string::npos);
 }
 
@@ -241,10 +241,15 @@ TEST_F(N8n, race_12_locked_at_is_the_time_of_the_grant_and_waiters_are_served_in
     }));
     ASSERT_TRUE(eventually([&] { return client.inspect("orders")->waiters.size() == i + 1; }));
   }
-  std::this_thread::sleep_for(20ms);
+  const auto server_ms = [&] {
+    const auto time = raw.call({"TIME"});
+    return std::stoll(time->element[0]->str) * 1000 + std::stoll(time->element[1]->str) / 1000;
+  };
   std::string last = first->locked_at;
   std::string holder = "first";
   for (std::size_t i = 0; i < 3; ++i) {
+    const auto before = server_ms();
+    ASSERT_TRUE(eventually([&] { return server_ms() > before; }));
     ASSERT_TRUE(is_ok(n8n::release(client, "orders", holder)));
     const auto lock = waiting[i].get();
     ASSERT_TRUE(is_ok(lock));

@@ -67,10 +67,13 @@ class Stranger {
   void remove() {
     for (const auto& each : peer_.protocol->keys(key_)) redis_.call({"DEL", each});
   }
-  void set_ttl(milliseconds ttl) {
+  // Whether there was something to set it of.
+  bool set_ttl(milliseconds ttl) {
+    bool is_set = true;
     for (const auto& each : peer_.protocol->keys(key_)) {
-      redis_.call({"PEXPIRE", each, std::to_string(ttl.count())});
+      is_set &= redis_.integer({"PEXPIRE", each, std::to_string(ttl.count())}) == 1;
     }
+    return is_set;
   }
   void take_away_ttl() {
     for (const auto& each : peer_.protocol->keys(key_)) redis_.call({"PERSIST", each});

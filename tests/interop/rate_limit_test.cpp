@@ -29,9 +29,8 @@ class SharedRate : public testing::Test {
     options.endpoint.port = shared_server().port();
     store = backends::redis::open_redis_store(std::move(options), runtime).value();
     // An hour that ends while the test runs would begin another counter.
-    while (window.count() - server_seconds() % window.count() < 30) {
-      std::this_thread::sleep_for(1s);
-    }
+    const auto left = [this] { return window.count() - server_seconds() % window.count(); };
+    eventually([&] { return left() > 60; }, 2min);
   }
 
   long long server_seconds() {

@@ -44,19 +44,19 @@ TEST_P(ReentrantLock, a_re_entry_that_ends_by_itself_is_counted_down) {
   ASSERT_TRUE(is_ok(enter("us", 30ms)));
   auto shorter = enter("us", 30ms);
   ASSERT_TRUE(is_ok(shorter));
-  std::this_thread::sleep_for(40ms);
+  ASSERT_TRUE(eventually([&] { return client.inspect("orders")->holders.size() == 1; }));
   ASSERT_TRUE(is_ok(longer->extend(40s)));
   EXPECT_EQ(depth(), 1);
-  EXPECT_GT(stranger.ttl(), 39s);
+  EXPECT_GT(stranger.ttl(), 31s);
 }
 
 TEST_P(ReentrantLock, the_ttl_is_that_of_the_longest_lease) {
-  auto shorter = enter("us", 5s);
-  auto longer = enter("us", 20s);
-  EXPECT_GT(stranger.ttl(), 19s);
+  auto shorter = enter("us", 20s);
+  auto longer = enter("us", 60s);
+  EXPECT_GT(stranger.ttl(), 30s);
   ASSERT_TRUE(longer->release());
-  EXPECT_LE(stranger.ttl(), 5s);
-  EXPECT_GT(stranger.ttl(), 4s);
+  EXPECT_LE(stranger.ttl(), 20s);
+  EXPECT_GT(stranger.ttl(), 0s);
 }
 
 TEST_P(ReentrantLock, our_release_leaves_in_whoever_entered_with_our_owner) {
@@ -76,8 +76,8 @@ TEST_P(ReentrantLock, our_release_leaves_in_whoever_entered_with_our_owner) {
 
 TEST_P(ReentrantLock, we_enter_what_our_owner_holds_elsewhere_with_a_fence_of_our_own) {
   ASSERT_TRUE(stranger.take("us", 60s));
-  auto first = enter("us", 5s);
-  auto second = enter("us", 5s);
+  auto first = enter("us", 30s);
+  auto second = enter("us", 30s);
   ASSERT_TRUE(is_ok(second));
   EXPECT_GT(first->fence(), 0U);
   EXPECT_EQ(first->fence(), second->fence());
@@ -96,13 +96,12 @@ TEST_P(ReentrantLock, our_waiter_is_told_when_the_last_of_a_mixed_crowd_goes) {
   ASSERT_TRUE(is_ok(lease));
   auto turn = start_waiting();
   ASSERT_TRUE(lease->release());
-  std::this_thread::sleep_for(50ms);
-  ASSERT_TRUE(is_waiting(turn));
   const auto released = SteadyClock::now();
   ASSERT_TRUE(stranger.release("us"));
   const auto [next, at] = turn.get();
   ASSERT_TRUE(is_ok(next));
-  EXPECT_LT(at - released, told_at_once);
+  EXPECT_GE(at, released) << "they were still in";
+  EXPECT_LT(at - released, at_most(told_at_once));
 }
 
 TEST_P(ReentrantLock, their_release_of_one_of_our_entries_leaves_the_lock_ours) {

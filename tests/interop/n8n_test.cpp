@@ -153,9 +153,10 @@ TEST_F(N8n, hits_of_both_count_in_one_window) {
   EXPECT_EQ(nodes.incr(bucket, 3600), 6);
 }
 
-// The races of the original. What only its own nodes can do to each other remains theirs.
+// The races of the original, as docs/n8n.md#what-the-original-does-and-this-does-not lists them.
+// What only its own nodes can do to each other remains theirs.
 
-TEST_F(N8n, race_1_no_lock_of_ours_is_ever_without_a_ttl) {
+TEST_F(N8n, no_lock_of_ours_is_ever_without_a_ttl) {
   // One script: whatever moment one looks at, both keys have one.
   std::atomic<bool> is_over = false;
   std::atomic<int> looks = 0;
@@ -179,7 +180,7 @@ TEST_F(N8n, race_1_no_lock_of_ours_is_ever_without_a_ttl) {
   EXPECT_EQ(immortal, 0);
 }
 
-TEST_F(N8n, race_2_a_release_before_their_text_is_written_takes_nothing_away) {
+TEST_F(N8n, a_release_before_their_text_is_written_takes_nothing_away) {
   EXPECT_EQ(nodes.incr("n8n-lock-orders", 600), 1);
   const auto refused = n8n::release(client, "orders", "wrong");
   EXPECT_EQ(code_of(refused), "not_owner");
@@ -188,14 +189,14 @@ TEST_F(N8n, race_2_a_release_before_their_text_is_written_takes_nothing_away) {
   EXPECT_TRUE(is_ok(n8n::release(client, "orders", "theirs")));
 }
 
-TEST_F(N8n, race_3_our_losers_leave_the_ttl_of_the_holder_alone) {
+TEST_F(N8n, our_losers_leave_the_ttl_of_the_holder_alone) {
   nodes.acquire("orders", "theirs", 50);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(code_of(try_once("orders")), "busy");
   EXPECT_LE(raw.integer({"TTL", "n8n-lock-orders"}), 50);
   EXPECT_EQ(nodes.get("n8n-lock-orders"), "1");
 }
 
-TEST_F(N8n, race_4_a_lock_that_changed_hands_is_not_released_by_the_one_before) {
+TEST_F(N8n, a_lock_that_changed_hands_is_not_released_by_the_one_before) {
   ASSERT_TRUE(is_ok(n8n::acquire(client, {.scope = "orders", .ttl_seconds = 1, .lock_id = "old"})));
   ASSERT_TRUE(is_ok(n8n::acquire(
       client, {.scope = "orders", .max_wait_seconds = 30, .lock_id = "new", .workflow_id = "w2"})));
@@ -203,7 +204,7 @@ TEST_F(N8n, race_4_a_lock_that_changed_hands_is_not_released_by_the_one_before) 
   EXPECT_EQ(code_of(try_once("orders")), "busy");
 }
 
-TEST_F(N8n, race_5_nobody_loses_its_text_to_the_second_half_of_a_release) {
+TEST_F(N8n, nobody_loses_its_text_to_the_second_half_of_a_release) {
   nodes.acquire("orders", "theirs", 600);
   nodes.del("n8n-lock-orders");
   EXPECT_EQ(code_of(try_once("orders")), "busy") << "they are still leaving";
@@ -213,7 +214,7 @@ TEST_F(N8n, race_5_nobody_loses_its_text_to_the_second_half_of_a_release) {
   EXPECT_NE(nodes.get("n8n-lock-orders:meta").find(lock->lock_id), std::string::npos);
 }
 
-TEST_F(N8n, race_7_every_acquire_has_a_lock_id_of_its_own) {
+TEST_F(N8n, every_acquire_has_a_lock_id_of_its_own) {
   const auto a = n8n::acquire(client, {.scope = "a", .execution_id = "77"});
   const auto b = n8n::acquire(client, {.scope = "b", .execution_id = "77"});
   ASSERT_TRUE(is_ok(a) && is_ok(b));
@@ -224,12 +225,12 @@ TEST_F(N8n, race_7_every_acquire_has_a_lock_id_of_its_own) {
       << a->lock_id;
 }
 
-TEST_F(N8n, race_11_a_scope_that_is_the_text_of_another_is_refused_and_the_clock_is_the_servers) {
+TEST_F(N8n, a_scope_that_is_the_text_of_another_is_refused_and_the_clock_is_the_servers) {
   EXPECT_EQ(code_of(try_once("x:meta")), "bad_input");
   EXPECT_THAT(keys(), testing::IsEmpty());
 }
 
-TEST_F(N8n, race_12_locked_at_is_the_time_of_the_grant_and_waiters_are_served_in_order) {
+TEST_F(N8n, locked_at_is_the_time_of_the_grant_and_waiters_are_served_in_order) {
   const auto first = n8n::acquire(client, {.scope = "orders", .lock_id = "first"});
   ASSERT_TRUE(is_ok(first));
   std::vector<std::future<Result<n8n::Lock>>> waiting;

@@ -30,16 +30,14 @@ int print_and_finish(Console& console, std::string_view text) {
 // `holdfast` alone, `holdfast --help`, `holdfast --version`.
 int without_command(const Words& words) {
   CommonOptions common;
-  CLI::App app("", "holdfast");
-  declare_common(app, common);
+  Syntax syntax("holdfast");
+  declare_common(syntax, common);
   bool version = false;
-  app.add_flag("--version", version);
+  syntax.flag("--version", &version, "");
   Console plain;
-  try {
-    if (auto parsed = parse(app, words.options); !parsed) return report(plain, parsed.error());
-  } catch (const CLI::CallForHelp&) {
-    return print_and_finish(plain, overview());
-  }
+  const auto asked = syntax.parse(words.options);
+  if (!asked) return report(plain, asked.error());
+  if (*asked == Syntax::Asked::help) return print_and_finish(plain, overview());
   if (version) return run_program({"version"});
   return report(plain, {Errc::bad_input, "a command is missing; see 'holdfast --help'"});
 }
@@ -62,21 +60,21 @@ int act(const Command& command, const CommonOptions& common, const Action& actio
 
 int with_command(const Command& command, Words words) {
   CommonOptions common;
-  CLI::App app("", fmt::format("holdfast {}", command.name));
-  const Action action = command.declare(app);
-  declare_common(app, common);
+  Syntax syntax(fmt::format("holdfast {}", command.name));
+  const Action action = command.declare(syntax);
+  declare_common(syntax, common);
   // Where there is no command, what stands behind "--" are names, such as one that begins with "-".
   if (words.has_separator && !command.takes_command) {
     words.options.emplace_back("--");
     std::ranges::move(words.rest, std::back_inserter(words.options));
     words.rest.clear();
   }
-  try {
-    if (auto parsed = parse(app, words.options); !parsed) {
-      Console console(common.console);
-      return report(console, parsed.error());
-    }
-  } catch (const CLI::CallForHelp&) {
+  const auto asked = syntax.parse(words.options);
+  if (!asked) {
+    Console console(common.console);
+    return report(console, asked.error());
+  }
+  if (*asked == Syntax::Asked::help) {
     Console console;
     return print_and_finish(console, help(command));
   }

@@ -1,16 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// From words to a parsed command. The options that every command has stand before or behind the
-// command's name.
+// The options that every command has, which stand before or behind the command's name, and how the
+// command is found among them.
 #pragma once
 
-#include <holdfast/error.hpp>
-
-#include "cli/command.hpp"
 #include "cli/console.hpp"
 #include "cli/settings.hpp"
-
-#include <CLI/CLI.hpp>
+#include "cli/syntax.hpp"
 
 #include <optional>
 #include <string>
@@ -34,9 +30,6 @@ struct Words {
 Words take_apart(std::vector<std::string> arguments);
 
 // Declares what every command has.
-void declare_common(CLI::App& app, CommonOptions& options);
-
-// Errors: bad_input, with what to do. Throws nothing but CLI::CallForHelp.
-Result<void> parse(CLI::App& app, std::vector<std::string> words);
+void declare_common(Syntax& syntax, CommonOptions& options);
 
 }  // namespace holdfast::cli

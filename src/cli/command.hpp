@@ -8,14 +8,11 @@
 #include <holdfast/error.hpp>
 
 #include "cli/context.hpp"
+#include "cli/syntax.hpp"
 
 #include <functional>
 #include <span>
 #include <string_view>
-
-namespace CLI {
-class App;
-}
 
 namespace holdfast::cli {
 
@@ -34,7 +31,7 @@ struct Command {
   std::string_view description;  // paragraphs, separated by empty lines
   std::span<const Example> examples;
   // Declares options and positional arguments, and returns what is to be done once they are parsed.
-  Action (*declare)(CLI::App&);
+  Action (*declare)(Syntax&);
   bool takes_command = false;     // everything after "--" is Context::command_line
   bool may_lack_command = false;  // then there need be none; and it runs under no lock
   bool hidden = false;            // not in lists, help or man pages

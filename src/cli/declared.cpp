@@ -3,7 +3,6 @@
 
 #include "cli/arguments.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,10 +12,10 @@
 namespace holdfast::cli {
 namespace {
 
-std::vector<std::string> split(std::string_view text) {
+std::vector<std::string> split(std::string_view text, char mark) {
   std::vector<std::string> parts;
   while (true) {
-    const auto end = text.find('|');
+    const auto end = text.find(mark);
     parts.emplace_back(text.substr(0, end));
     if (end == std::string_view::npos) return parts;
     text.remove_prefix(end + 1);
@@ -24,8 +23,6 @@ std::vector<std::string> split(std::string_view text) {
 }
 
 DeclaredValue value_of(std::string word) {
-  // CLI11 adds what it checks: "CODE:INT in [0 - 255]".
-  word = word.substr(0, word.find(':'));
   constexpr std::pair<std::string_view, ValueKind> kinds[] = {{"NAME", ValueKind::lock_name},
                                                               {"PREFIX", ValueKind::lock_name},
                                                               {"FILE", ValueKind::file},
@@ -37,37 +34,30 @@ DeclaredValue value_of(std::string word) {
   }
   if (value.word.find('|') != std::string::npos) {
     value.kind = ValueKind::choice;
-    value.choices = split(value.word);
+    value.choices = split(value.word, '|');
   }
   return value;
 }
 
-DeclaredOption option_of(const CLI::Option& option) {
-  DeclaredOption out;
-  for (const auto& name : option.get_snames()) out.names.push_back("-" + name);
-  for (const auto& name : option.get_lnames()) out.names.push_back("--" + name);
-  if (option.get_type_size_max() > 0) out.value = value_of(option.get_type_name());
-  out.text = option.get_description();
-  out.is_repeatable = !out.value.word.empty() && option.get_expected_max() > 1;
-  return out;
+DeclaredOption option_of(const Option& option) {
+  return {.names = split(option.names, ','),
+          .value = value_of(option.word),
+          .text = option.text,
+          .is_repeatable = option.is_list()};
 }
 
-DeclaredArgument argument_of(const CLI::Option& option) {
-  const auto name = option.get_name(true);
-  const auto type = option.get_type_name();
+DeclaredArgument argument_of(const Option& option) {
   // An argument whose value has no word of its own is called what it is.
-  return {name, value_of(type.find('|') == std::string::npos ? name : type),
-          option.get_description()};
+  return {option.names, value_of(option.word.empty() ? option.names : option.word), option.text};
 }
 
-Declared read(const CLI::App& app) {
+Declared read(const Syntax& syntax) {
   Declared out;
-  for (const auto* option : app.get_options()) {
-    if (option->get_group().empty()) continue;
-    if (option->nonpositional()) {
-      out.options.push_back(option_of(*option));
+  for (const auto& option : syntax.options()) {
+    if (option.is_positional()) {
+      out.arguments.push_back(argument_of(option));
     } else {
-      out.arguments.push_back(argument_of(*option));
+      out.options.push_back(option_of(option));
     }
   }
   return out;
@@ -76,18 +66,17 @@ Declared read(const CLI::App& app) {
 }  // namespace
 
 Declared declared(const Command& command) {
-  CLI::App app;
-  app.set_help_flag();
-  const auto unused = command.declare(app);
-  return read(app);
+  Syntax syntax;
+  const auto unused = command.declare(syntax);
+  return read(syntax);
 }
 
 const std::vector<DeclaredOption>& common_options() {
   static const auto options = [] {
     CommonOptions unused;
-    CLI::App app;
-    declare_common(app, unused);
-    return read(app).options;
+    Syntax syntax;
+    declare_common(syntax, unused);
+    return read(syntax).options;
   }();
   return options;
 }

@@ -4,7 +4,6 @@
 #include "text/quote.hpp"
 #include "text/words.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <charconv>
@@ -36,38 +35,35 @@ Result<Permits> parse_permits(std::string_view text) {
                                            text::quoted(text)));
 }
 
-void add_lock_choice(CLI::App& app, LockChoice& choice) {
-  auto* shared = app.add_flag("--shared", choice.shared,
-                              "Share the lock with others who say --shared; those who do not wait "
-                              "until all of them are done");
-  auto* reentrant = app.add_flag("--reentrant", choice.reentrant,
-                                 "Let the owner in HOLDFAST_OWNER take the lock again, so that a "
-                                 "command under the lock can call holdfast on the same name");
-  auto* permits =
-      app.add_option_function<std::string>(
-             "--permits",
-             [&choice](const std::string& text) {
-               auto permits = parse_permits(text);
-               if (!permits) throw CLI::ValidationError("--permits", permits.error().message);
-               choice.permits = *permits;
-             },
-             "Take N of M permits: at most M are out at once. Everybody must say the same M")
-          ->type_name("N/M");
-  shared->excludes(reentrant)->excludes(permits);
-  reentrant->excludes(permits);
-  app.add_option_function<std::string>(
-         "--order",
-         [&choice](const std::string& word) {
-           const auto order = text::parse_order(word);
-           if (!order) {
-             throw CLI::ValidationError("--order",
-                                        text::quoted(word) + " must be automatic, fifo or barging");
-           }
-           choice.order = *order;
-         },
-         "Who comes first: fifo (in the order of asking), barging (whoever comes at the right "
-         "moment), or automatic (fifo where the store can)")
-      ->type_name("automatic|fifo|barging");
+void add_lock_choice(Syntax& syntax, LockChoice& choice) {
+  auto& shared = syntax.flag("--shared", &choice.shared,
+                             "Share the lock with others who say --shared; those who do not wait "
+                             "until all of them are done");
+  auto& reentrant = syntax.flag("--reentrant", &choice.reentrant,
+                                "Let the owner in HOLDFAST_OWNER take the lock again, so that a "
+                                "command under the lock can call holdfast on the same name");
+  const auto read_permits = [&choice](const std::string& text) -> Result<void> {
+    const auto permits = parse_permits(text);
+    if (!permits) return std::unexpected(permits.error());
+    choice.permits = *permits;
+    return {};
+  };
+  auto& permits = syntax.option(
+      "--permits", read_permits, "N/M",
+      "Take N of M permits: at most M are out at once. Everybody must say the same M");
+  shared.excludes(reentrant).excludes(permits);
+  reentrant.excludes(permits);
+  const auto read_order = [&choice](const std::string& word) -> Result<void> {
+    const auto order = text::parse_order(word);
+    if (!order) {
+      return fail(Errc::bad_input, text::quoted(word) + " must be automatic, fifo or barging");
+    }
+    choice.order = *order;
+    return {};
+  };
+  syntax.option("--order", read_order, "automatic|fifo|barging",
+                "Who comes first: fifo (in the order of asking), barging (whoever comes at the "
+                "right moment), or automatic (fifo where the store can)");
 }
 
 Result<Lease> acquire_chosen(const Client& client, const LockChoice& choice, std::string_view name,

@@ -6,15 +6,13 @@
 
 #include <holdfast/client.hpp>
 
+#include "cli/syntax.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
-
-namespace CLI {
-class App;
-}
 
 namespace holdfast::cli {
 
@@ -32,7 +30,7 @@ struct LockChoice {
 };
 
 // Declares the options. They exclude each other.
-void add_lock_choice(CLI::App& app, LockChoice& choice);
+void add_lock_choice(Syntax& syntax, LockChoice& choice);
 
 // "2/5": two of five. Errors: bad_input.
 Result<Permits> parse_permits(std::string_view text);

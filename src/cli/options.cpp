@@ -3,33 +3,28 @@
 
 #include "text/duration.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 namespace holdfast::cli {
 
-CLI::Option* add_duration(CLI::App& app, std::string names, std::optional<Duration>& value,
-                          std::string description) {
-  const auto long_name = names.substr(names.find("--"));
-  const auto read = [&value, long_name](const std::string& text) {
-    const auto duration = text::parse_duration(text);
-    if (!duration) throw CLI::ValidationError(long_name, duration.error().message);
+Option& add_duration(Syntax& syntax, std::string names, std::optional<Duration>& value,
+                     std::string text) {
+  const auto read = [&value](const std::string& typed) -> Result<void> {
+    const auto duration = text::parse_duration(typed);
+    if (!duration) return std::unexpected(duration.error());
     value = *duration;
+    return {};
   };
-  return app.add_option_function<std::string>(std::move(names), read, std::move(description))
-      ->type_name("DURATION");
+  return syntax.option(std::move(names), read, "DURATION", std::move(text));
 }
 
-CLI::Option* add_name(CLI::App& app, std::string& name) {
-  return app.add_option("NAME", name, "The lock's name")->required()->type_name("");
+Option& add_name(Syntax& syntax, std::string& name) {
+  return syntax.positional("NAME", &name, "The lock's name").required();
 }
 
-CLI::Option* add_owner(CLI::App& app, std::string& owner) {
-  return app
-      .add_option("--owner", owner,
-                  "The owner token that acquire printed; HOLDFAST_OWNER if not given")
-      ->type_name("TOKEN");
+Option& add_owner(Syntax& syntax, std::string& owner) {
+  return syntax.option("--owner", &owner, "TOKEN",
+                       "The owner token that acquire printed; HOLDFAST_OWNER if not given");
 }
 
 }  // namespace holdfast::cli

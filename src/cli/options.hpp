@@ -5,7 +5,7 @@
 
 #include <holdfast/options.hpp>
 
-#include <CLI/CLI.hpp>
+#include "cli/syntax.hpp"
 
 #include <optional>
 #include <string>
@@ -13,13 +13,13 @@
 namespace holdfast::cli {
 
 // An option whose value is a duration, one integer and one unit. Anything else is refused.
-CLI::Option* add_duration(CLI::App& app, std::string names, std::optional<Duration>& value,
-                          std::string description);
+Option& add_duration(Syntax& syntax, std::string names, std::optional<Duration>& value,
+                     std::string text);
 
 // The positional argument NAME.
-CLI::Option* add_name(CLI::App& app, std::string& name);
+Option& add_name(Syntax& syntax, std::string& name);
 
 // --owner, or HOLDFAST_OWNER where the option is not given.
-CLI::Option* add_owner(CLI::App& app, std::string& owner);
+Option& add_owner(Syntax& syntax, std::string& owner);
 
 }  // namespace holdfast::cli

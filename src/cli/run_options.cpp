@@ -5,42 +5,45 @@
 #include "text/duration.hpp"
 #include "text/quote.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
-
-#include <map>
 
 namespace holdfast::cli {
 
-void add_run_options(CLI::App& app, RunOptions& options, bool may_ignore) {
-  add_duration(app, "--ttl", options.ttl,
+namespace {
+
+Result<OnLost> parse_on_lost(const std::string& word, bool may_ignore) {
+  if (word == "term") return OnLost::term;
+  if (word == "kill") return OnLost::kill;
+  if (word == "ignore" && may_ignore) return OnLost::ignore;
+  return fail(Errc::bad_input, fmt::format("{} must be {}", text::quoted(word),
+                                           may_ignore ? "term, kill or ignore" : "term or kill"));
+}
+
+}  // namespace
+
+void add_run_options(Syntax& syntax, RunOptions& options, bool may_ignore) {
+  add_duration(syntax, "--ttl", options.ttl,
                "How long the lock outlives holdfast if it is killed; renewed while the command "
                "runs (default 30s)");
-  add_duration(app, "--max-hold", options.max_hold,
+  add_duration(syntax, "--max-hold", options.max_hold,
                "Stop renewing after this long, so that a command that hangs loses the lock");
-  app.add_option_function<std::string>(
-         "--on-lost",
-         [&options, may_ignore](const std::string& word) {
-           static const std::map<std::string, OnLost, std::less<>> words{
-               {"term", OnLost::term}, {"kill", OnLost::kill}, {"ignore", OnLost::ignore}};
-           const auto found = words.find(word);
-           if (found == words.end() || (found->second == OnLost::ignore && !may_ignore)) {
-             throw CLI::ValidationError(
-                 "--on-lost", fmt::format("{} must be {}", text::quoted(word),
-                                          may_ignore ? "term, kill or ignore" : "term or kill"));
-           }
-           options.on_lost = found->second;
-         },
-         may_ignore ? "What the command gets when the lock is lost: term (SIGTERM, then SIGKILL; "
+  const auto read_on_lost = [&options, may_ignore](const std::string& word) -> Result<void> {
+    const auto on_lost = parse_on_lost(word, may_ignore);
+    if (!on_lost) return std::unexpected(on_lost.error());
+    options.on_lost = *on_lost;
+    return {};
+  };
+  syntax.option("--on-lost", read_on_lost, may_ignore ? "term|kill|ignore" : "term|kill",
+                may_ignore
+                    ? "What the command gets when the lock is lost: term (SIGTERM, then SIGKILL; "
                       "the default), kill (SIGKILL), or ignore (it goes on without the lock)"
                     : "What the command gets when leadership is lost: term (SIGTERM, then SIGKILL; "
-                      "the default) or kill (SIGKILL)")
-      ->type_name(may_ignore ? "term|kill|ignore" : "term|kill");
-  add_duration(app, "--kill-after", options.kill_after,
+                      "the default) or kill (SIGKILL)");
+  add_duration(syntax, "--kill-after", options.kill_after,
                "How long after SIGTERM the command gets SIGKILL (default: a sixth of the ttl)");
-  app.add_option("--note", options.note, "Shown to operators beside the holder")->type_name("TEXT");
-  app.add_flag("--keep-child", options.keep_child,
-               "Leave the command running if holdfast itself is killed");
+  syntax.option("--note", &options.note, "TEXT", "Shown to operators beside the holder");
+  syntax.flag("--keep-child", &options.keep_child,
+              "Leave the command running if holdfast itself is killed");
 }
 
 Result<LadderOptions> ladder_options(const RunOptions& options, Duration ttl) {

@@ -7,13 +7,10 @@
 #include <holdfast/options.hpp>
 
 #include "cli/process/ladder.hpp"
+#include "cli/syntax.hpp"
 
 #include <optional>
 #include <string>
-
-namespace CLI {
-class App;
-}
 
 namespace holdfast::cli {
 
@@ -27,7 +24,7 @@ struct RunOptions {
 };
 
 // `may_ignore`: --on-lost has `ignore` too.
-void add_run_options(CLI::App& app, RunOptions& options, bool may_ignore);
+void add_run_options(Syntax& syntax, RunOptions& options, bool may_ignore);
 
 // Errors: bad_input for a --kill-after that the ttl leaves no room for.
 Result<LadderOptions> ladder_options(const RunOptions& options, Duration ttl);

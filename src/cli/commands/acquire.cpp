@@ -12,6 +12,7 @@
 #include <memory>
 
 namespace holdfast::cli {
+namespace acquire_cmd {
 namespace {
 
 struct Arguments {
@@ -85,23 +86,21 @@ Result<int> acquire(Context& context, const Arguments& arguments) {
   return hand_out(context.console, std::move(leases->front()));
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto arguments = std::make_shared<Arguments>();
-  add_name(app, arguments->name);
+  add_name(syntax, arguments->name);
   add_duration(
-      app, "--ttl", arguments->ttl,
+      syntax, "--ttl", arguments->ttl,
       "The lease lasts so long, unless it is renewed (default: ttl of config.yml, or 30s)");
-  auto* wait =
-      add_duration(app, "--wait", arguments->wait,
+  auto& wait =
+      add_duration(syntax, "--wait", arguments->wait,
                    "Wait so long for the lock (default: wait of config.yml, or not at all)");
-  app.add_flag("--no-wait", arguments->no_wait, "Do not wait, whatever config.yml says")
-      ->excludes(wait);
-  app.add_option("--owner", arguments->owner,
-                 "Hold it under this owner token instead of a fresh one; keep it secret")
-      ->type_name("TOKEN");
-  app.add_option("--note", arguments->note, "Shown to whoever looks at the lock")
-      ->type_name("TEXT");
-  add_lock_choice(app, arguments->choice);
+  syntax.flag("--no-wait", &arguments->no_wait, "Do not wait, whatever config.yml says")
+      .excludes(wait);
+  syntax.option("--owner", &arguments->owner, "TOKEN",
+                "Hold it under this owner token instead of a fresh one; keep it secret");
+  syntax.option("--note", &arguments->note, "TEXT", "Shown to whoever looks at the lock");
+  add_lock_choice(syntax, arguments->choice);
   return [arguments](Context& context) { return acquire(context, *arguments); };
 }
 
@@ -112,6 +111,7 @@ constexpr Example examples[] = {
     {"holdfast acquire gpu --permits 1/4 --note 'training'", "One of four permits."}};
 
 }  // namespace
+}  // namespace acquire_cmd
 
 extern const Command acquire_command;
 const Command acquire_command{
@@ -128,7 +128,7 @@ const Command acquire_command{
         "If the lock is held by somebody else, the exit code is 75 at once; with --wait it is 76 "
         "when the time is over. If the line cannot be written, the lock is given back, and the "
         "exit code is 74. A signal ends the wait, and leaves nothing behind.",
-    .examples = examples,
-    .declare = declare};
+    .examples = acquire_cmd::examples,
+    .declare = acquire_cmd::declare};
 
 }  // namespace holdfast::cli

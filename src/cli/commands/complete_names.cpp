@@ -3,13 +3,13 @@
 
 #include "cli/command.hpp"
 
-#include <CLI/CLI.hpp>
 #include <unistd.h>
 
 #include <csignal>
 #include <memory>
 
 namespace holdfast::cli {
+namespace complete_names_cmd {
 namespace {
 
 // Somebody has pressed a key and waits: a slow store has no names, and nobody wants to read why.
@@ -36,13 +36,14 @@ Result<int> complete_names(Context& context, const std::string& prefix) {
   return 0;
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto prefix = std::make_shared<std::string>();
-  app.add_option("PREFIX", *prefix, "What the names begin with");
+  syntax.positional("PREFIX", prefix.get(), "What the names begin with");
   return [prefix](Context& context) { return complete_names(context, *prefix); };
 }
 
 }  // namespace
+}  // namespace complete_names_cmd
 
 extern const Command complete_names_command;
 const Command complete_names_command{
@@ -51,7 +52,7 @@ const Command complete_names_command{
     .summary = "print names of locks, for completions",
     .description = "Prints the names of locks that begin with the prefix, one per line.",
     .examples = {},
-    .declare = declare,
+    .declare = complete_names_cmd::declare,
     .hidden = true};
 
 }  // namespace holdfast::cli

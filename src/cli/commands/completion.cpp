@@ -4,12 +4,12 @@
 #include "cli/command.hpp"
 #include "text/quote.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <memory>
 
 namespace holdfast::cli {
+namespace completion_cmd {
 namespace {
 
 Result<std::string> script_for(std::string_view shell) {
@@ -30,9 +30,9 @@ Result<int> completion(Context& context, const std::string& shell) {
   return 0;
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto shell = std::make_shared<std::string>();
-  app.add_option("SHELL", *shell, "bash, zsh or fish")->required()->type_name("bash|zsh|fish");
+  syntax.positional("SHELL", shell.get(), "bash, zsh or fish", "bash|zsh|fish").required();
   return [shell](Context& context) { return completion(context, *shell); };
 }
 
@@ -43,6 +43,7 @@ constexpr Example examples[] = {
 };
 
 }  // namespace
+}  // namespace completion_cmd
 
 extern const Command completion_command;
 const Command completion_command{
@@ -54,7 +55,7 @@ const Command completion_command{
         "names of the locks that are in the store. An installed holdfast has it in "
         "place already.\n\n"
         "With --json: an object with the fields shell and script.",
-    .examples = examples,
-    .declare = declare};
+    .examples = completion_cmd::examples,
+    .declare = completion_cmd::declare};
 
 }  // namespace holdfast::cli

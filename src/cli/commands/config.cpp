@@ -4,10 +4,10 @@
 #include "text/url.hpp"
 
 #include <boost/json/array.hpp>
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace holdfast::cli {
+namespace config_cmd {
 namespace {
 
 namespace json = boost::json;
@@ -75,13 +75,14 @@ constexpr std::string_view description =
     "{value_ms, from}, profile {value, from} or null, and files, an array of {path, found}.";
 
 }  // namespace
+}  // namespace config_cmd
 
 extern const Command config_command;
 const Command config_command{.name = "config",
                              .arguments = "",
                              .summary = "show the settings in force and where they come from",
-                             .description = description,
-                             .examples = examples,
-                             .declare = [](CLI::App&) -> Action { return config; }};
+                             .description = config_cmd::description,
+                             .examples = config_cmd::examples,
+                             .declare = [](Syntax&) -> Action { return config_cmd::config; }};
 
 }  // namespace holdfast::cli

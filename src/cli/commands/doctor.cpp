@@ -5,7 +5,6 @@
 #include "cli/look/warnings.hpp"
 #include "text/quorum_url.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <optional>
 
 namespace holdfast::cli {
+namespace doctor_cmd {
 namespace {
 
 using Clock = std::chrono::steady_clock;
@@ -96,10 +96,10 @@ Result<int> doctor(Context& context, bool strict) {
   return exit_of(checks, strict);
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto strict = std::make_shared<bool>(false);
-  app.add_flag("--strict", *strict,
-               fmt::format("Exit with {} if there is a warning", exit_warnings));
+  syntax.flag("--strict", strict.get(),
+              fmt::format("Exit with {} if there is a warning", exit_warnings));
   return [strict](Context& context) { return doctor(context, *strict); };
 }
 
@@ -108,6 +108,7 @@ constexpr Example examples[] = {
     {"holdfast doctor --store redis://10.0.0.1 --strict", "For a deployment that must be clean."}};
 
 }  // namespace
+}  // namespace doctor_cmd
 
 extern const Command doctor_command;
 const Command doctor_command{
@@ -122,7 +123,7 @@ const Command doctor_command{
         "changes nothing.\n\n"
         "The exit code is 0 if nothing failed and 69 if the store cannot be reached. Warnings do "
         "not count, but with --strict the exit code is then 88.",
-    .examples = examples,
-    .declare = declare};
+    .examples = doctor_cmd::examples,
+    .declare = doctor_cmd::declare};
 
 }  // namespace holdfast::cli

@@ -10,7 +10,6 @@
 #include "runtime/process_info.hpp"
 #include "text/quote.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include <optional>
 
 namespace holdfast::cli {
+namespace elect_cmd {
 namespace {
 
 struct Arguments {
@@ -122,13 +122,12 @@ Result<int> elect(Context& context, Arguments& arguments) {
   return candidate.run(store->client, *prepared->program);
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto arguments = std::make_shared<Arguments>();
-  add_name(app, arguments->name);
-  app.add_option("--value", arguments->value,
-                 "What everybody sees of the leader, such as its address (default: HOST:PID)")
-      ->type_name("TEXT");
-  add_run_options(app, arguments->run, false);
+  add_name(syntax, arguments->name);
+  syntax.option("--value", &arguments->value, "TEXT",
+                "What everybody sees of the leader, such as its address (default: HOST:PID)");
+  add_run_options(syntax, arguments->run, false);
   return [arguments](Context& context) { return elect(context, *arguments); };
 }
 
@@ -139,6 +138,7 @@ constexpr Example examples[] = {
 };
 
 }  // namespace
+}  // namespace elect_cmd
 
 extern const Command elect_command;
 const Command elect_command{
@@ -152,8 +152,8 @@ const Command elect_command{
         "and runs the command again when leadership returns. A store that goes away meanwhile is "
         "waited for.\n\n"
         "If the command ends by itself, holdfast resigns and exits with its exit code.",
-    .examples = examples,
-    .declare = declare,
+    .examples = elect_cmd::examples,
+    .declare = elect_cmd::declare,
     .takes_command = true};
 
 }  // namespace holdfast::cli

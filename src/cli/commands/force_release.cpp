@@ -13,6 +13,7 @@
 #include <memory>
 
 namespace holdfast::cli {
+namespace force_release_cmd {
 namespace {
 
 struct Arguments {
@@ -79,14 +80,13 @@ Result<int> force_release(Context& context, const Arguments& arguments) {
   return 0;
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto arguments = std::make_shared<Arguments>();
-  add_name(app, arguments->name);
-  app.add_option("--reason", arguments->reason, "Why, in a few words; must be given")
-      ->required()
-      ->type_name("TEXT");
-  app.add_flag("-y,--yes", arguments->yes,
-               "Do not ask; needed where there is no terminal, and with --json");
+  add_name(syntax, arguments->name);
+  syntax.option("--reason", &arguments->reason, "TEXT", "Why, in a few words; must be given")
+      .required();
+  syntax.flag("-y,--yes", &arguments->yes,
+              "Do not ask; needed where there is no terminal, and with --json");
   return [arguments](Context& context) { return force_release(context, *arguments); };
 }
 
@@ -96,6 +96,7 @@ constexpr Example examples[] = {
     {"holdfast force-release deploy --yes --reason 'cleaning up'", "For a script: does not ask."}};
 
 }  // namespace
+}  // namespace force_release_cmd
 
 extern const Command force_release_command;
 const Command force_release_command{
@@ -110,7 +111,7 @@ const Command force_release_command{
         "On a terminal it shows who would lose the lock and asks; everything but y or yes changes "
         "nothing and exits with 85. Without a terminal it needs --yes. If nobody holds the lock, "
         "the exit code is 82.",
-    .examples = examples,
-    .declare = declare};
+    .examples = force_release_cmd::examples,
+    .declare = force_release_cmd::declare};
 
 }  // namespace holdfast::cli

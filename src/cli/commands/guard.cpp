@@ -11,7 +11,6 @@
 #include "text/duration.hpp"
 #include "text/quorum_url.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
@@ -20,6 +19,7 @@
 #include <memory>
 
 namespace holdfast::cli {
+namespace guard_cmd {
 namespace {
 
 using server::LogLevel;
@@ -153,55 +153,50 @@ Result<int> run_guard(Context& context, const Arguments& arguments) {
   return 0;
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto arguments = std::make_shared<Arguments>();
   arguments->listen = {std::string(default_listen)};
-  const auto text = [&](std::string_view name, std::string& where, std::string_view meaning,
-                        std::string_view type) {
-    return app.add_option(std::string(name), where, std::string(meaning))
-        ->type_name(std::string(type));
-  };
-  text("--upstream", arguments->upstream,
-       "The service behind: http://HOST[:PORT][/BASE], https://… or unix:/PATH", "URL")
-      ->required();
-  text("--upstream-ca", arguments->upstream_ca,
-       "Who signs the certificate of an https:// upstream (default: the system's authorities)",
-       "FILE");
-  app.add_option("--listen", arguments->listen,
-                 "Where to listen: ADDRESS:PORT or unix:PATH; may be repeated (default "
-                 "127.0.0.1:3010)")
-      ->type_name("ADDRESS")
-      ->expected(1)
-      ->take_all();
-  text("--resource", arguments->resource,
-       "What a request is about: path, host, header:NAME or path-prefix:N, the first N segments "
-       "(default path)",
-       "RULE");
-  text("--keep", arguments->keep,
-       "How long a resource is remembered after its last request with a fence (default 7d)",
-       "DURATION");
-  text("--missing", arguments->missing,
-       "What to do with requests that change something and have no fence (default refuse)",
-       "refuse|pass")
-      ->check(CLI::IsMember({"refuse", "pass"}));
-  text("--host", arguments->host, "Which Host the upstream is told (default keep: the client's)",
-       "keep|upstream")
-      ->check(CLI::IsMember({"keep", "upstream"}));
-  text("--timeout", arguments->timeout,
-       "How long the upstream may take: in all for a request with a fence, else for each step "
-       "(default 30s)",
-       "DURATION");
-  app.add_option("--max-body", arguments->max_body_bytes,
-                 "The longest body of a request, in bytes (default 1048576)")
-      ->type_name("BYTES")
-      ->check(CLI::Range(std::size_t{0}, guard::largest_max_body_bytes));
-  app.add_option("--threads", arguments->threads, "Threads that pass requests on (default 1)")
-      ->type_name("N")
-      ->check(CLI::Range(1U, 64U));
-  text("--drain", arguments->drain, "How long to finish what is under way at the end (default 10s)",
-       "DURATION");
-  text("--log-format", arguments->log_format, "The form of the log (default text)", "text|json")
-      ->check(CLI::IsMember({"text", "json"}));
+  syntax
+      .option("--upstream", &arguments->upstream, "URL",
+              "The service behind: http://HOST[:PORT][/BASE], https://… or unix:/PATH")
+      .required();
+  syntax.option(
+      "--upstream-ca", &arguments->upstream_ca, "FILE",
+      "Who signs the certificate of an https:// upstream (default: the system's authorities)");
+  syntax.option("--listen", &arguments->listen, "ADDRESS",
+                "Where to listen: ADDRESS:PORT or unix:PATH; may be repeated (default "
+                "127.0.0.1:3010)");
+  syntax.option(
+      "--resource", &arguments->resource, "RULE",
+      "What a request is about: path, host, header:NAME or path-prefix:N, the first N segments "
+      "(default path)");
+  syntax.option(
+      "--keep", &arguments->keep, "DURATION",
+      "How long a resource is remembered after its last request with a fence (default 7d)");
+  syntax
+      .option("--missing", &arguments->missing, "refuse|pass",
+              "What to do with requests that change something and have no fence (default refuse)")
+      .one_of_words();
+  syntax
+      .option("--host", &arguments->host, "keep|upstream",
+              "Which Host the upstream is told (default keep: the client's)")
+      .one_of_words();
+  syntax.option(
+      "--timeout", &arguments->timeout, "DURATION",
+      "How long the upstream may take: in all for a request with a fence, else for each step "
+      "(default 30s)");
+  syntax
+      .option("--max-body", &arguments->max_body_bytes, "BYTES",
+              "The longest body of a request, in bytes (default 1048576)")
+      .between(0, guard::largest_max_body_bytes);
+  syntax.option("--threads", &arguments->threads, "N", "Threads that pass requests on (default 1)")
+      .between(1, 64);
+  syntax.option("--drain", &arguments->drain, "DURATION",
+                "How long to finish what is under way at the end (default 10s)");
+  syntax
+      .option("--log-format", &arguments->log_format, "text|json",
+              "The form of the log (default text)")
+      .one_of_words();
   return [arguments](Context& context) { return run_guard(context, *arguments); };
 }
 
@@ -214,6 +209,7 @@ constexpr Example examples[] = {
      "Several guards that know the same fences."}};
 
 }  // namespace
+}  // namespace guard_cmd
 
 extern const Command guard_command;
 const Command guard_command{
@@ -233,7 +229,7 @@ const Command guard_command{
         "/var/lib/holdfast-guard for root, ~/.local/state/holdfast-guard for others. On SIGTERM "
         "the guard accepts nothing more, finishes what is under way, at the latest after --drain, "
         "and exits with 0.",
-    .examples = examples,
-    .declare = declare};
+    .examples = guard_cmd::examples,
+    .declare = guard_cmd::declare};
 
 }  // namespace holdfast::cli

@@ -5,12 +5,12 @@
 #include "cli/commands/commands.hpp"
 #include "text/quote.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <memory>
 
 namespace holdfast::cli {
+namespace help_cmd {
 namespace {
 
 struct Wanted {
@@ -42,16 +42,17 @@ Result<int> show_help(Context& context, const Wanted& wanted) {
   return 0;
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto wanted = std::make_shared<Wanted>();
-  app.add_option("COMMAND", wanted->command, "The command; none: a list of all");
-  app.add_option("SUBCOMMAND", wanted->subcommand, "What stands behind it, if it has such");
+  syntax.positional("COMMAND", &wanted->command, "The command; none: a list of all");
+  syntax.positional("SUBCOMMAND", &wanted->subcommand, "What stands behind it, if it has such");
   return [wanted](Context& context) { return show_help(context, *wanted); };
 }
 
 constexpr Example examples[] = {{"holdfast help config", "The same as 'holdfast config --help'."}};
 
 }  // namespace
+}  // namespace help_cmd
 
 extern const Command help_command;
 const Command help_command{
@@ -61,7 +62,7 @@ const Command help_command{
     .description =
         "Prints what --help prints for the command, or the list of all commands.\n\n"
         "With --json: an object with the field help, the text.",
-    .examples = examples,
-    .declare = declare};
+    .examples = help_cmd::examples,
+    .declare = help_cmd::declare};
 
 }  // namespace holdfast::cli

@@ -14,13 +14,13 @@
 #include "text/error_codes.hpp"
 #include "text/rate.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <memory>
 #include <optional>
 
 namespace holdfast::cli {
+namespace limit_cmd {
 namespace {
 
 struct Arguments {
@@ -174,36 +174,32 @@ Result<int> limit(Context& context, const Arguments& arguments) {
   return report(context.console, cannot_run(context.command_line.front(), failure));
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto arguments = std::make_shared<Arguments>();
-  app.add_option("SCOPE", arguments->scope, "What is limited, such as an API or a user")
-      ->required()
-      ->type_name("");
-  app.add_option("--rate", arguments->rate,
-                 "How often: a number, a slash and a time, such as 10/s, 100/5m or 5/100ms")
-      ->required()
-      ->type_name("RATE");
-  app.add_option("--burst", arguments->burst,
-                 "How many may come at once; makes it a token_bucket (default: the number of "
-                 "--rate)")
-      ->type_name("N");
-  app.add_option("--algorithm", arguments->algorithm,
-                 "How hits are counted (default: sliding_window; token_bucket with --burst)")
-      ->type_name("fixed_window|sliding_window|token_bucket");
-  app.add_option("--layout", arguments->layout,
-                 "Count in the keys of another program, on a Redis shared with it; "
-                 "makes it a fixed_window (default: native)")
-      ->type_name("native|n8n|redisx");
-  app.add_option("--cost", arguments->cost, "How many hits this is (default 1)")->type_name("N");
-  auto* wait = add_duration(app, "-w,--wait", arguments->wait,
+  syntax.positional("SCOPE", &arguments->scope, "What is limited, such as an API or a user")
+      .required();
+  syntax
+      .option("--rate", &arguments->rate, "RATE",
+              "How often: a number, a slash and a time, such as 10/s, 100/5m or 5/100ms")
+      .required();
+  syntax.option("--burst", &arguments->burst, "N",
+                "How many may come at once; makes it a token_bucket (default: the number of "
+                "--rate)");
+  syntax.option("--algorithm", &arguments->algorithm, "fixed_window|sliding_window|token_bucket",
+                "How hits are counted (default: sliding_window; token_bucket with --burst)");
+  syntax.option("--layout", &arguments->layout, "native|n8n|redisx",
+                "Count in the keys of another program, on a Redis shared with it; "
+                "makes it a fixed_window (default: native)");
+  syntax.option("--cost", &arguments->cost, "N", "How many hits this is (default 1)");
+  auto& wait = add_duration(syntax, "-w,--wait", arguments->wait,
                             "Give up after this long (default: wait of config.yml, or 24h; "
                             "without a command: at once)");
-  auto* no_wait = app.add_flag("-n,--no-wait", arguments->no_wait, "Give up at once if denied");
-  auto* peek = app.add_flag("--peek", arguments->peek, "Only look; count nothing");
-  auto* reset = app.add_flag("--reset", arguments->reset, "Forget what was counted");
-  wait->excludes(no_wait)->excludes(peek)->excludes(reset);
-  no_wait->excludes(peek)->excludes(reset);
-  peek->excludes(reset);
+  auto& no_wait = syntax.flag("-n,--no-wait", &arguments->no_wait, "Give up at once if denied");
+  auto& peek = syntax.flag("--peek", &arguments->peek, "Only look; count nothing");
+  auto& reset = syntax.flag("--reset", &arguments->reset, "Forget what was counted");
+  wait.excludes(no_wait).excludes(peek).excludes(reset);
+  no_wait.excludes(peek).excludes(reset);
+  peek.excludes(reset);
   return [arguments](Context& context) { return limit(context, *arguments); };
 }
 
@@ -218,6 +214,7 @@ constexpr Example examples[] = {
 };
 
 }  // namespace
+}  // namespace limit_cmd
 
 extern const Command limit_command;
 const Command limit_command{
@@ -238,8 +235,8 @@ const Command limit_command{
         "next; around that moment twice the number may come.\n\n"
         "If the store's answer is lost, the exit code is 80: it may have been counted, the command "
         "is not run, and nothing is repeated.",
-    .examples = examples,
-    .declare = declare,
+    .examples = limit_cmd::examples,
+    .declare = limit_cmd::declare,
     .takes_command = true,
     .may_lack_command = true};
 

@@ -7,7 +7,6 @@
 #include "text/json.hpp"
 
 #include <boost/json/array.hpp>
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <span>
 
 namespace holdfast::cli {
+namespace list_cmd {
 namespace {
 
 namespace json = boost::json;
@@ -84,16 +84,13 @@ Result<int> list(Context& context, const Arguments& arguments) {
   return 0;
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto arguments = std::make_shared<Arguments>();
-  app.add_option("PREFIX", arguments->prefix, "Only locks whose names begin with this")
-      ->type_name("");
-  app.add_option("--limit", arguments->limit, "Locks on one page (default 100)")
-      ->type_name("N")
-      ->check(CLI::Range(std::size_t{1}, max_listed));
-  app.add_option("--page", arguments->page, "Which page, from 1 (default 1)")
-      ->type_name("K")
-      ->check(CLI::Range(std::size_t{1}, max_listed));
+  syntax.positional("PREFIX", &arguments->prefix, "Only locks whose names begin with this");
+  syntax.option("--limit", &arguments->limit, "N", "Locks on one page (default 100)")
+      .between(1, max_listed);
+  syntax.option("--page", &arguments->page, "K", "Which page, from 1 (default 1)")
+      .between(1, max_listed);
   return [arguments](Context& context) { return list(context, *arguments); };
 }
 
@@ -103,6 +100,7 @@ constexpr Example examples[] = {
     {"holdfast list --json --limit 1000 | jq -r '.locks[].name'", "The names, for a script."}};
 
 }  // namespace
+}  // namespace list_cmd
 
 extern const Command list_command;
 const Command list_command{
@@ -116,7 +114,7 @@ const Command list_command{
         "the last.\n\n"
         "On a terminal the columns are fitted to its width; elsewhere nothing is cut. If there is "
         "no such lock, a note on standard error says so, and the exit code is 0.",
-    .examples = examples,
-    .declare = declare};
+    .examples = list_cmd::examples,
+    .declare = list_cmd::declare};
 
 }  // namespace holdfast::cli

@@ -4,7 +4,6 @@
 #include "cli/declared.hpp"
 #include "cli/manual/man_page.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
@@ -15,6 +14,7 @@
 #include <memory>
 
 namespace holdfast::cli {
+namespace man_pages_cmd {
 namespace {
 
 // Today, or the day that a reproducible build sets.
@@ -48,13 +48,14 @@ Result<int> write_all_pages(const std::string& folder) {
   return 0;
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto folder = std::make_shared<std::string>();
-  app.add_option("DIR", *folder, "An existing folder")->required();
+  syntax.positional("DIR", folder.get(), "An existing folder").required();
   return [folder](Context&) { return write_all_pages(*folder); };
 }
 
 }  // namespace
+}  // namespace man_pages_cmd
 
 extern const Command man_pages_command;
 const Command man_pages_command{
@@ -63,7 +64,7 @@ const Command man_pages_command{
     .summary = "write the man pages",
     .description = "Writes holdfast.1 and a page for each command into the folder.",
     .examples = {},
-    .declare = declare,
+    .declare = man_pages_cmd::declare,
     .hidden = true};
 
 }  // namespace holdfast::cli

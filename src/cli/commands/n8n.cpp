@@ -5,7 +5,6 @@
 #include "text/quote.hpp"
 #include "text/url.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,6 +12,7 @@
 #include <vector>
 
 namespace holdfast::cli {
+namespace n8n_cmd {
 namespace {
 
 std::vector<std::string> words_behind() {
@@ -31,11 +31,12 @@ Result<int> refuse(const std::string& word) {
               fmt::format("unknown subcommand {}{}", text::quoted(text::masked(word)), hint));
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto word = std::make_shared<std::string>();
-  app.add_option("SUBCOMMAND", *word, "One of those above")
-      ->required()
-      ->type_name(fmt::format("{}", fmt::join(words_behind(), "|")));
+  syntax
+      .positional("SUBCOMMAND", word.get(), "One of those above",
+                  fmt::format("{}", fmt::join(words_behind(), "|")))
+      .required();
   return [word](Context&) { return refuse(*word); };
 }
 
@@ -44,6 +45,7 @@ constexpr Example examples[] = {{"holdfast n8n create-lock workflows --env produ
                                 {"holdfast n8n add-lock --help", "What a subcommand does."}};
 
 }  // namespace
+}  // namespace n8n_cmd
 
 extern const Command n8n_command;
 const Command n8n_command{.name = "n8n",
@@ -53,7 +55,7 @@ const Command n8n_command{.name = "n8n",
                               "Writes and changes workflows of n8n so that they lock and limit "
                               "their rates, and looks for "
                               "mistakes in those that do.",
-                          .examples = examples,
-                          .declare = declare};
+                          .examples = n8n_cmd::examples,
+                          .declare = n8n_cmd::declare};
 
 }  // namespace holdfast::cli

@@ -13,15 +13,14 @@
 #include "text/json_parse.hpp"
 
 #include <boost/json/serialize.hpp>
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <map>
 #include <memory>
 #include <optional>
 
 namespace holdfast::cli {
+namespace once_cmd {
 namespace {
 
 using recipes::GuardedRun;
@@ -262,60 +261,52 @@ Result<int> once(Context& context, const Arguments& arguments) {
   return run_it(context, arguments, *plan, guarded, *program, signals);
 }
 
-void add_take_over(CLI::App& app, TakeOver& take_over) {
-  app.add_option_function<std::string>(
-         "--take-over",
-         [&take_over](const std::string& word) {
-           static const std::map<std::string, TakeOver, std::less<>> words{
-               {"run", TakeOver::run}, {"refuse", TakeOver::refuse}};
-           const auto found = words.find(word);
-           if (found == words.end()) {
-             throw CLI::ValidationError("--take-over", "must be run or refuse");
-           }
-           take_over = found->second;
-         },
-         "What to do where a run began and was never heard of again: run (the default; the command "
-         "finds HOLDFAST_TOOK_OVER=1), or refuse (exit code 80)")
-      ->type_name("run|refuse");
+void add_take_over(Syntax& syntax, TakeOver& take_over) {
+  const auto read = [&take_over](const std::string& word) -> Result<void> {
+    if (word != "run" && word != "refuse") return fail(Errc::bad_input, "must be run or refuse");
+    take_over = word == "run" ? TakeOver::run : TakeOver::refuse;
+    return {};
+  };
+  syntax.option("--take-over", read, "run|refuse",
+                "What to do where a run began and was never heard of again: run (the default; the "
+                "command finds HOLDFAST_TOOK_OVER=1), or refuse (exit code 80)");
 }
 
-void add_codes(CLI::App& app, Arguments& arguments) {
-  app.add_option("--skipped-exit", arguments.skipped_code,
-                 "The exit code if it has run already (default 0)")
-      ->type_name("CODE")
-      ->check(CLI::Range(0, 255));
-  app.add_option("-E,--busy-code", arguments.busy_code,
-                 "The exit code if it runs now somewhere else, or has failed a moment ago "
-                 "(default 75)")
-      ->type_name("CODE")
-      ->check(CLI::Range(0, 255));
+void add_codes(Syntax& syntax, Arguments& arguments) {
+  syntax
+      .option("--skipped-exit", &arguments.skipped_code, "CODE",
+              "The exit code if it has run already (default 0)")
+      .between(0, 255);
+  syntax
+      .option("-E,--busy-code", &arguments.busy_code, "CODE",
+              "The exit code if it runs now somewhere else, or has failed a moment ago "
+              "(default 75)")
+      .between(0, 255);
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto arguments = std::make_shared<Arguments>();
-  app.add_option("KEY", arguments->key, "What should happen once, such as a report and its day")
-      ->required()
-      ->type_name("");
-  add_duration(app, "--for", arguments->window,
+  syntax.positional("KEY", &arguments->key, "What should happen once, such as a report and its day")
+      .required();
+  add_duration(syntax, "--for", arguments->window,
                "How long it is not run again, from its successful end on: 1s to 31d")
-      ->required();
-  add_duration(app, "--guard", arguments->guard,
+      .required();
+  add_duration(syntax, "--guard", arguments->guard,
                "How long others wait for a sign of life before they take over; given while the "
                "command runs (default 30s)");
-  add_duration(app, "-w,--wait", arguments->wait,
+  add_duration(syntax, "-w,--wait", arguments->wait,
                "How long to wait for the end of one that runs now (default 0s)");
-  add_duration(app, "--keep-failure", arguments->keep_failure,
+  add_duration(syntax, "--keep-failure", arguments->keep_failure,
                "How long nobody tries again after the command failed (default 0s)");
-  app.add_option("--fingerprint", arguments->fingerprint,
-                 "What exactly is done; the same key with another one is refused (exit code 81)")
-      ->type_name("TEXT");
-  add_take_over(app, arguments->take_over);
-  add_duration(app, "--kill-after", arguments->kill_after,
+  syntax.option("--fingerprint", &arguments->fingerprint, "TEXT",
+                "What exactly is done; the same key with another one is refused (exit code 81)");
+  add_take_over(syntax, arguments->take_over);
+  add_duration(syntax, "--kill-after", arguments->kill_after,
                "How long after SIGTERM a command whose run is lost gets SIGKILL (default: a sixth "
                "of the guard)");
-  app.add_flag("--keep-child", arguments->keep_child,
-               "Leave the command running if holdfast itself is killed");
-  add_codes(app, *arguments);
+  syntax.flag("--keep-child", &arguments->keep_child,
+              "Leave the command running if holdfast itself is killed");
+  add_codes(syntax, *arguments);
   return [arguments](Context& context) { return once(context, *arguments); };
 }
 
@@ -332,6 +323,7 @@ constexpr Example examples[] = {
 };
 
 }  // namespace
+}  // namespace once_cmd
 
 extern const Command once_command;
 const Command once_command{
@@ -353,8 +345,8 @@ const Command once_command{
         "the fence is larger than that of every run of the key before.\n\n"
         "Exit codes beside the command's own: 75 if it runs now somewhere else (-E), 77 if the run "
         "was lost, 80 if it may or may not have run, 81 if the key belongs to something else.",
-    .examples = examples,
-    .declare = declare,
+    .examples = once_cmd::examples,
+    .declare = once_cmd::declare,
     .takes_command = true};
 
 }  // namespace holdfast::cli

@@ -9,6 +9,7 @@
 #include <memory>
 
 namespace holdfast::cli {
+namespace release_cmd {
 namespace {
 
 struct Arguments {
@@ -38,10 +39,10 @@ Result<int> release(Context& context, const Arguments& arguments) {
   return 0;
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto arguments = std::make_shared<Arguments>();
-  add_name(app, arguments->name);
-  add_owner(app, arguments->owner);
+  add_name(syntax, arguments->name);
+  add_owner(syntax, arguments->owner);
   return [arguments](Context& context) { return release(context, *arguments); };
 }
 
@@ -51,6 +52,7 @@ constexpr Example examples[] = {
      "The same, without the token in the list of processes."}};
 
 }  // namespace
+}  // namespace release_cmd
 
 extern const Command release_command;
 const Command release_command{
@@ -63,7 +65,7 @@ const Command release_command{
         "The exit code is 0 if it was released, 82 if nobody holds it (the lease had ended, or it "
         "was released before), and 83 if somebody else holds it. In both cases nothing is "
         "changed, and whatever was done under the lock may have overlapped with somebody else.",
-    .examples = examples,
-    .declare = declare};
+    .examples = release_cmd::examples,
+    .declare = release_cmd::declare};
 
 }  // namespace holdfast::cli

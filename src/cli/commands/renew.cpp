@@ -11,6 +11,7 @@
 #include <memory>
 
 namespace holdfast::cli {
+namespace renew_cmd {
 namespace {
 
 struct Arguments {
@@ -45,11 +46,11 @@ Result<int> renew(Context& context, const Arguments& arguments) {
   return 0;
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto arguments = std::make_shared<Arguments>();
-  add_name(app, arguments->name);
-  add_owner(app, arguments->owner);
-  add_duration(app, "--ttl", arguments->ttl,
+  add_name(syntax, arguments->name);
+  add_owner(syntax, arguments->owner);
+  add_duration(syntax, "--ttl", arguments->ttl,
                "The lease lasts at least so long from now (default: ttl of config.yml, or 30s)");
   return [arguments](Context& context) { return renew(context, *arguments); };
 }
@@ -58,6 +59,7 @@ constexpr Example examples[] = {
     {"holdfast renew deploy --owner \"$owner\" --ttl 5m", "Five more minutes."}};
 
 }  // namespace
+}  // namespace renew_cmd
 
 extern const Command renew_command;
 const Command renew_command{
@@ -70,7 +72,7 @@ const Command renew_command{
         "may differ.\n\n"
         "The exit code is 82 if nobody holds the lock any more and 83 if somebody else does: then "
         "the lease is lost, and the work under it must stop.",
-    .examples = examples,
-    .declare = declare};
+    .examples = renew_cmd::examples,
+    .declare = renew_cmd::declare};
 
 }  // namespace holdfast::cli

@@ -11,7 +11,6 @@
 #include "text/error_codes.hpp"
 #include "text/quote.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -19,6 +18,7 @@
 #include <optional>
 
 namespace holdfast::cli {
+namespace run_cmd {
 namespace {
 
 using runtime::LocalClock;
@@ -30,8 +30,7 @@ struct Arguments {
   RunOptions run;
   std::optional<Duration> wait;
   bool no_wait = false;
-  int busy_code = text::exit_code(Errc::busy);
-  CLI::Option* busy_code_option = nullptr;
+  std::optional<int> busy_code;
 };
 
 std::int64_t elapsed_ms(LocalTime since) {
@@ -156,34 +155,30 @@ Result<int> run(Context& context, const Arguments& arguments) {
   if (!leases) {
     const auto code = leases.error().code;
     if (code != Errc::busy && code != Errc::timed_out) return std::unexpected(leases.error());
-    if (arguments.busy_code_option->empty()) return std::unexpected(leases.error());
-    context.console.error(leases.error().message, arguments.busy_code);
-    return arguments.busy_code;
+    if (!arguments.busy_code) return std::unexpected(leases.error());
+    context.console.error(leases.error().message, *arguments.busy_code);
+    return *arguments.busy_code;
   }
   report_acquired(context.console, *leases, asked_at);
   return run_under(*leases, context, supervision(arguments.run, *prepared, context.console),
                    *prepared->program, signals);
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto arguments = std::make_shared<Arguments>();
-  app.add_option("NAME", arguments->name, "The lock's name")->type_name("");
-  app.add_option("--name", arguments->names,
-                 "One more name; all of them are taken together or none is. May be repeated")
-      ->type_name("NAME")
-      ->expected(1)
-      ->take_all();
-  add_lock_choice(app, arguments->choice);
-  auto* wait = add_duration(app, "-w,--wait", arguments->wait,
+  syntax.positional("NAME", &arguments->name, "The lock's name");
+  syntax.option("--name", &arguments->names, "NAME",
+                "One more name; all of them are taken together or none is. May be repeated");
+  add_lock_choice(syntax, arguments->choice);
+  auto& wait = add_duration(syntax, "-w,--wait", arguments->wait,
                             "Give up after this long (default: wait for ever)");
-  app.add_flag("-n,--no-wait", arguments->no_wait, "Give up at once if the lock is not free")
-      ->excludes(wait);
-  arguments->busy_code_option =
-      app.add_option("-E,--busy-code", arguments->busy_code,
-                     "The exit code for a lock that was not free in time, instead of 75 and 76")
-          ->type_name("CODE")
-          ->check(CLI::Range(0, 255));
-  add_run_options(app, arguments->run, true);
+  syntax.flag("-n,--no-wait", &arguments->no_wait, "Give up at once if the lock is not free")
+      .excludes(wait);
+  syntax
+      .option("-E,--busy-code", &arguments->busy_code, "CODE",
+              "The exit code for a lock that was not free in time, instead of 75 and 76")
+      .between(0, 255);
+  add_run_options(syntax, arguments->run, true);
   return [arguments](Context& context) { return run(context, *arguments); };
 }
 
@@ -198,6 +193,7 @@ constexpr Example examples[] = {
 };
 
 }  // namespace
+}  // namespace run_cmd
 
 extern const Command run_command;
 const Command run_command{
@@ -218,8 +214,8 @@ const Command run_command{
         "If holdfast is killed, so is the command with its whole group, and the lock is free when "
         "its ttl ends. A job that is stopped with Ctrl-Z does not renew its lease: the command is "
         "killed when the lease ends, unless the job is continued before.",
-    .examples = examples,
-    .declare = declare,
+    .examples = run_cmd::examples,
+    .declare = run_cmd::declare,
     .takes_command = true};
 
 }  // namespace holdfast::cli

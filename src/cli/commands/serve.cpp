@@ -12,7 +12,6 @@
 #include "text/duration.hpp"
 #include "text/quorum_url.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
@@ -22,6 +21,7 @@
 #include <memory>
 
 namespace holdfast::cli {
+namespace serve_cmd {
 namespace {
 
 using server::LogLevel;
@@ -175,56 +175,48 @@ Result<int> serve(Context& context, const Arguments& arguments) {
   return 0;
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto arguments = std::make_shared<Arguments>();
-  const auto text = [&](std::string_view name, std::string& where, std::string_view meaning,
-                        std::string_view type) {
-    app.add_option(std::string(name), where, std::string(meaning))->type_name(std::string(type));
-  };
-  app.add_option("--listen", arguments->listen,
-                 "Where to listen: ADDRESS:PORT or unix:PATH; may be repeated (default "
-                 "127.0.0.1:3009)")
-      ->type_name("ADDRESS")
-      ->expected(1)
-      ->take_all();
-  app.add_option("--threads", arguments->threads, "Threads that serve requests (default 1)")
-      ->type_name("N")
-      ->check(CLI::Range(1U, 64U));
-  text("--drain", arguments->drain, "How long to finish what is under way at the end (default 10s)",
-       "DURATION");
-  text("--tls-cert", arguments->certificate, "Certificate chain, PEM; makes it HTTPS", "FILE");
-  text("--tls-key", arguments->key, "Private key of the certificate, PEM", "FILE");
-  text("--tls-client-ca", arguments->client_ca, "Authority of the clients' certificates", "FILE");
-  app.add_option("--tls-clients", arguments->clients,
-                 "Whether clients show a certificate (default off)")
-      ->type_name("off|optional|required")
-      ->check(CLI::IsMember({"off", "optional", "required"}));
-  text("--token-file", arguments->token_file, "Who may do what; see holdfast token", "FILE");
-  app.add_option("--allow-host", arguments->hosts, "Another name of this server; may be repeated")
-      ->type_name("HOST")
-      ->expected(1)
-      ->take_all();
-  app.add_option("--allow-origin", arguments->origins,
-                 "A web site whose pages may call; may be repeated")
-      ->type_name("ORIGIN")
-      ->expected(1)
-      ->take_all();
-  app.add_flag("--insecure-without-auth", arguments->without_auth,
-               "Listen beyond this machine although nobody needs a token");
-  app.add_flag("--insecure-without-tls", arguments->without_tls,
-               "Listen beyond this machine although tokens travel in clear text");
-  app.add_option("--log-format", arguments->log_format, "The form of the log (default text)")
-      ->type_name("text|json")
-      ->check(CLI::IsMember({"text", "json"}));
-  app.add_option("--log-level", arguments->log_level, "What is logged (default info)")
-      ->type_name("debug|info|warning|error")
-      ->check(CLI::IsMember({"debug", "info", "warning", "error"}));
-  app.add_option("--deadlock-victim", arguments->deadlock_victim,
-                 "Whose wait ends when waits go round in a circle (default none)")
-      ->type_name("none|youngest")
-      ->check(CLI::IsMember({"none", "youngest"}));
-  text("--audit", arguments->audit, "Append who did what to this file", "FILE");
-  app.add_flag("--check", arguments->check, "Only say whether the settings are good");
+  syntax.option("--listen", &arguments->listen, "ADDRESS",
+                "Where to listen: ADDRESS:PORT or unix:PATH; may be repeated (default "
+                "127.0.0.1:3009)");
+  syntax.option("--threads", &arguments->threads, "N", "Threads that serve requests (default 1)")
+      .between(1, 64);
+  syntax.option("--drain", &arguments->drain, "DURATION",
+                "How long to finish what is under way at the end (default 10s)");
+  syntax.option("--tls-cert", &arguments->certificate, "FILE",
+                "Certificate chain, PEM; makes it HTTPS");
+  syntax.option("--tls-key", &arguments->key, "FILE", "Private key of the certificate, PEM");
+  syntax.option("--tls-client-ca", &arguments->client_ca, "FILE",
+                "Authority of the clients' certificates");
+  syntax
+      .option("--tls-clients", &arguments->clients, "off|optional|required",
+              "Whether clients show a certificate (default off)")
+      .one_of_words();
+  syntax.option("--token-file", &arguments->token_file, "FILE",
+                "Who may do what; see holdfast token");
+  syntax.option("--allow-host", &arguments->hosts, "HOST",
+                "Another name of this server; may be repeated");
+  syntax.option("--allow-origin", &arguments->origins, "ORIGIN",
+                "A web site whose pages may call; may be repeated");
+  syntax.flag("--insecure-without-auth", &arguments->without_auth,
+              "Listen beyond this machine although nobody needs a token");
+  syntax.flag("--insecure-without-tls", &arguments->without_tls,
+              "Listen beyond this machine although tokens travel in clear text");
+  syntax
+      .option("--log-format", &arguments->log_format, "text|json",
+              "The form of the log (default text)")
+      .one_of_words();
+  syntax
+      .option("--log-level", &arguments->log_level, "debug|info|warning|error",
+              "What is logged (default info)")
+      .one_of_words();
+  syntax
+      .option("--deadlock-victim", &arguments->deadlock_victim, "none|youngest",
+              "Whose wait ends when waits go round in a circle (default none)")
+      .one_of_words();
+  syntax.option("--audit", &arguments->audit, "FILE", "Append who did what to this file");
+  syntax.flag("--check", &arguments->check, "Only say whether the settings are good");
   return [arguments](Context& context) { return serve(context, *arguments); };
 }
 
@@ -238,6 +230,7 @@ constexpr Example examples[] = {
      "Says whether the settings are good, and with which line they are not."}};
 
 }  // namespace
+}  // namespace serve_cmd
 
 extern const Command serve_command;
 const Command serve_command{
@@ -255,7 +248,7 @@ const Command serve_command{
         "counts before it. On SIGHUP the token file and the certificate are read again. On SIGTERM "
         "the server accepts nothing more, ends waits, finishes what is under way, at the latest "
         "after --drain, and exits with 0.",
-    .examples = examples,
-    .declare = declare};
+    .examples = serve_cmd::examples,
+    .declare = serve_cmd::declare};
 
 }  // namespace holdfast::cli

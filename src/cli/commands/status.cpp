@@ -11,6 +11,7 @@
 #include <memory>
 
 namespace holdfast::cli {
+namespace status_cmd {
 namespace {
 
 struct Arguments {
@@ -52,18 +53,17 @@ Result<int> status(Context& context, const Arguments& arguments) {
   return 0;
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto arguments = std::make_shared<Arguments>();
-  add_name(app, arguments->name);
-  auto* history = app.add_flag("--history", arguments->history,
-                               "Show what happened to the lock, the newest first, where the store "
-                               "keeps a trail (redis://…?audit=N)");
-  app.add_option(
-         "--limit", arguments->limit,
-         fmt::format("With --history: at most so many events, 1 to {} (default 20)", max_page))
-      ->type_name("N")
-      ->needs(history)
-      ->check(CLI::Range(1U, max_page));
+  add_name(syntax, arguments->name);
+  auto& history = syntax.flag("--history", &arguments->history,
+                              "Show what happened to the lock, the newest first, where the store "
+                              "keeps a trail (redis://…?audit=N)");
+  syntax
+      .option("--limit", &arguments->limit, "N",
+              fmt::format("With --history: at most so many events, 1 to {} (default 20)", max_page))
+      .needs(history)
+      .between(1, max_page);
   return [arguments](Context& context) { return status(context, *arguments); };
 }
 
@@ -73,6 +73,7 @@ constexpr Example examples[] = {
     {"holdfast status --history --limit 50 deploy", "What happened to it lately."}};
 
 }  // namespace
+}  // namespace status_cmd
 
 extern const Command status_command;
 const Command status_command{
@@ -88,7 +89,7 @@ const Command status_command{
         "the members has it, with a row for each member.\n\n"
         "Times of day are those of this machine, for people to read. Owner tokens are never "
         "shown.",
-    .examples = examples,
-    .declare = declare};
+    .examples = status_cmd::examples,
+    .declare = status_cmd::declare};
 
 }  // namespace holdfast::cli

@@ -11,7 +11,6 @@
 #include "text/quote.hpp"
 
 #include <boost/json/array.hpp>
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -22,6 +21,7 @@
 #include <optional>
 
 namespace holdfast::cli {
+namespace token_cmd {
 namespace {
 
 namespace json = boost::json;
@@ -212,23 +212,18 @@ Result<int> token(Context& context, const Arguments& arguments) {
   return revoke(context.console, arguments);
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto arguments = std::make_shared<Arguments>();
-  app.add_option("ACTION", arguments->action, "create, list or revoke")
-      ->required()
-      ->type_name("create|list|revoke");
-  app.add_option("TOKEN_NAME", arguments->name, "What the token is called, not the token itself")
-      ->type_name("");
-  app.add_option("--file", arguments->file, "The token file of the server")->type_name("FILE");
-  app.add_option("--verbs", arguments->verbs,
-                 "What it may do: read, lock, admin, or several with commas between them")
-      ->type_name("VERBS");
-  app.add_option("--prefix", arguments->prefixes,
-                 "Only locks whose names begin with this; may be repeated (default: all)")
-      ->type_name("PREFIX")
-      ->expected(1)
-      ->take_all();
-  add_duration(app, "--expires", arguments->expires,
+  syntax.positional("ACTION", &arguments->action, "create, list or revoke", "create|list|revoke")
+      .required();
+  syntax.positional("TOKEN_NAME", &arguments->name,
+                    "What the token is called, not the token itself");
+  syntax.option("--file", &arguments->file, "FILE", "The token file of the server");
+  syntax.option("--verbs", &arguments->verbs, "VERBS",
+                "What it may do: read, lock, admin, or several with commas between them");
+  syntax.option("--prefix", &arguments->prefixes, "PREFIX",
+                "Only locks whose names begin with this; may be repeated (default: all)");
+  add_duration(syntax, "--expires", arguments->expires,
                "The token is worth nothing after this time (default: it does not expire)");
   return [arguments](Context& context) { return token(context, *arguments); };
 }
@@ -258,13 +253,14 @@ constexpr std::string_view description =
     "first four and expired; revoke prints {name, file, revoked}.";
 
 }  // namespace
+}  // namespace token_cmd
 
 extern const Command token_command;
 const Command token_command{.name = "token",
                             .arguments = "create|list|revoke [TOKEN_NAME]",
                             .summary = "make, list and revoke the tokens of a server",
-                            .description = description,
-                            .examples = examples,
-                            .declare = declare};
+                            .description = token_cmd::description,
+                            .examples = token_cmd::examples,
+                            .declare = token_cmd::declare};
 
 }  // namespace holdfast::cli

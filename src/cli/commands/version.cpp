@@ -4,10 +4,10 @@
 #include "cli/command.hpp"
 
 #include <boost/json/array.hpp>
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 namespace holdfast::cli {
+namespace version_cmd {
 namespace {
 
 std::string compiler() {
@@ -39,6 +39,7 @@ constexpr Example examples[] = {{"holdfast version", "Which version is this?"},
                                 {"holdfast version --json | jq -r .version", "For a script."}};
 
 }  // namespace
+}  // namespace version_cmd
 
 extern const Command version_command;
 const Command version_command{
@@ -48,7 +49,7 @@ const Command version_command{
     .description =
         "Prints the version of holdfast on the first line, then the compiler that built it and the "
         "stores that it knows. 'holdfast --version' is the same.",
-    .examples = examples,
-    .declare = [](CLI::App&) -> Action { return version; }};
+    .examples = version_cmd::examples,
+    .declare = [](Syntax&) -> Action { return version_cmd::version; }};
 
 }  // namespace holdfast::cli

@@ -14,10 +14,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <memory>
 #include <thread>
 
 namespace holdfast::cli {
+namespace watch_cmd {
 namespace {
 
 namespace json = boost::json;
@@ -90,16 +92,15 @@ Result<int> watch(Context& context, const Arguments& arguments) {
   return watch_live(context, *client, {.prefix = arguments.prefix, .every = every}, *signals);
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto arguments = std::make_shared<Arguments>();
-  app.add_option("PREFIX", arguments->prefix, "Only locks whose names begin with this")
-      ->type_name("");
-  add_duration(app, "--every", arguments->every,
+  syntax.positional("PREFIX", &arguments->prefix, "Only locks whose names begin with this");
+  add_duration(syntax, "--every", arguments->every,
                "Ask the store so often, 100ms to 1h (default 1s)");
-  app.add_option("--count", arguments->count,
-                 "Print so many snapshots as lines, also on a terminal, and end")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
+  syntax
+      .option("--count", &arguments->count, "N",
+              "Print so many snapshots as lines, also on a terminal, and end")
+      .between(1, std::numeric_limits<std::uint64_t>::max());
   return [arguments](Context& context) { return watch(context, *arguments); };
 }
 
@@ -109,6 +110,7 @@ constexpr Example examples[] = {
     {"holdfast watch --json --every 10s >> locks.jsonl", "A record of who held what."}};
 
 }  // namespace
+}  // namespace watch_cmd
 
 extern const Command watch_command;
 const Command watch_command{
@@ -126,7 +128,7 @@ const Command watch_command{
         "again.\n\n"
         "Where standard input or output is not a terminal, and with --json or --count, it prints "
         "a snapshot at each interval instead: a line for each lock, or one JSON object.",
-    .examples = examples,
-    .declare = declare};
+    .examples = watch_cmd::examples,
+    .declare = watch_cmd::declare};
 
 }  // namespace holdfast::cli

@@ -8,12 +8,12 @@
 #include "cli/process/take.hpp"
 #include "recipes/n8n_json.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <memory>
 
 namespace holdfast::cli {
+namespace n8n_acquire_cmd {
 namespace {
 
 constexpr std::int64_t max_seconds = n8n::default_seconds;
@@ -60,19 +60,21 @@ Result<int> acquire(Context& context, const Arguments& arguments) {
   return hand_out(context.console, store->client, *lock);
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto arguments = std::make_shared<Arguments>();
   auto& request = arguments->request;
-  app.add_option("SCOPE", request.scope, "What is locked")->required();
-  app.add_option("--lock-id", request.lock_id, "What its release must give; default: a new UUID");
-  add_whole(app, "--ttl-seconds", arguments->ttl, {1, max_seconds},
+  syntax.positional("SCOPE", &request.scope, "What is locked").required();
+  syntax.option("--lock-id", &request.lock_id, "TEXT",
+                "What its release must give; default: a new UUID");
+  add_whole(syntax, "--ttl-seconds", arguments->ttl, {1, max_seconds},
             "How long it stays if nobody releases it; default: 86400");
-  add_whole(app, "--max-wait-seconds", arguments->max_wait, {0, max_seconds},
+  add_whole(syntax, "--max-wait-seconds", arguments->max_wait, {0, max_seconds},
             "How long to wait for it; default: 86400");
-  app.add_flag("--fail-fast", arguments->fail_fast, "Do not wait");
-  app.add_option("--execution-id", request.execution_id, "Whose it is: what a clean-up goes by");
-  app.add_option("--workflow-id", request.workflow_id, "Shown to others");
-  app.add_option("--workflow-name", request.workflow_name, "Shown to others");
+  syntax.flag("--fail-fast", &arguments->fail_fast, "Do not wait");
+  syntax.option("--execution-id", &request.execution_id, "TEXT",
+                "Whose it is: what a clean-up goes by");
+  syntax.option("--workflow-id", &request.workflow_id, "TEXT", "Shown to others");
+  syntax.option("--workflow-name", &request.workflow_name, "TEXT", "Shown to others");
   return [arguments](Context& context) { return acquire(context, *arguments); };
 }
 
@@ -81,6 +83,7 @@ constexpr Example examples[] = {
      "Workflows that lock excel-42 wait from now on."}};
 
 }  // namespace
+}  // namespace n8n_acquire_cmd
 
 extern const Command n8n_acquire_command;
 const Command n8n_acquire_command{
@@ -91,7 +94,7 @@ const Command n8n_acquire_command{
         "Takes the lock as the sub-workflow lock_acquisition does, and leaves it held. "
         "Prints the lock_id, which 'holdfast n8n release' needs. Waits in line, unless "
         "--fail-fast is given.",
-    .examples = examples,
-    .declare = declare};
+    .examples = n8n_acquire_cmd::examples,
+    .declare = n8n_acquire_cmd::declare};
 
 }  // namespace holdfast::cli

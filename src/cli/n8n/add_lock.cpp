@@ -5,12 +5,11 @@
 #include "cli/n8n/whole_number.hpp"
 #include "cli/n8n/wrap_workflow.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <memory>
 #include <utility>
 
 namespace holdfast::cli {
+namespace n8n_add_lock_cmd {
 namespace {
 
 struct Arguments {
@@ -42,20 +41,20 @@ Result<int> add(Context& context, const Arguments& arguments) {
                         .fixed = scope->fixed});
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto arguments = std::make_shared<Arguments>();
-  add_wrap_arguments(app, arguments->wrap);
-  app.add_option("--scope-expression", arguments->wrap.scope,
-                 "What is locked: a word, or an expression such as ={{ 'file-' + $json.id }}")
-      ->required()
-      ->type_name("EXPRESSION");
-  add_whole(app, "--ttl-seconds", arguments->ttl_seconds, {1, n8n::max_workflow_seconds},
+  add_wrap_arguments(syntax, arguments->wrap);
+  syntax
+      .option("--scope-expression", &arguments->wrap.scope, "EXPRESSION",
+              "What is locked: a word, or an expression such as ={{ 'file-' + $json.id }}")
+      .required();
+  add_whole(syntax, "--ttl-seconds", arguments->ttl_seconds, {1, n8n::max_workflow_seconds},
             "When a lock that nobody gave back is free again (default: 86400)");
-  add_whole(app, "--max-wait-seconds", arguments->max_wait_seconds, {0, n8n::max_workflow_seconds},
-            "How long to wait for the lock (default: 86400)");
-  app.add_flag("--fail-fast", arguments->fail_fast, "Do not wait: fail if the lock is held");
-  app.add_flag("--lock-on-error", arguments->lock_on_error,
-               "Let error_handler_lock_cleanup give the lock back when the workflow fails");
+  add_whole(syntax, "--max-wait-seconds", arguments->max_wait_seconds,
+            {0, n8n::max_workflow_seconds}, "How long to wait for the lock (default: 86400)");
+  syntax.flag("--fail-fast", &arguments->fail_fast, "Do not wait: fail if the lock is held");
+  syntax.flag("--lock-on-error", &arguments->lock_on_error,
+              "Let error_handler_lock_cleanup give the lock back when the workflow fails");
   return [arguments](Context& context) { return add(context, *arguments); };
 }
 
@@ -80,13 +79,14 @@ constexpr std::string_view description =
     "With --json: an object with the fields file or workflow, scope, registered and notes.";
 
 }  // namespace
+}  // namespace n8n_add_lock_cmd
 
 extern const Command n8n_add_lock_command;
 const Command n8n_add_lock_command{.name = "n8n add-lock",
                                    .arguments = "FILE --scope-expression EXPRESSION",
                                    .summary = "put a workflow under a lock",
-                                   .description = description,
-                                   .examples = examples,
-                                   .declare = declare};
+                                   .description = n8n_add_lock_cmd::description,
+                                   .examples = n8n_add_lock_cmd::examples,
+                                   .declare = n8n_add_lock_cmd::declare};
 
 }  // namespace holdfast::cli

@@ -7,13 +7,13 @@
 #include "n8n/limits.hpp"
 #include "text/quote.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <memory>
 #include <utility>
 
 namespace holdfast::cli {
+namespace n8n_add_rate_limit_cmd {
 namespace {
 
 // One bucket for all runs of the workflow.
@@ -54,24 +54,22 @@ Result<int> add(Context& context, const Arguments& arguments) {
                         .fixed = {}});
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto arguments = std::make_shared<Arguments>();
   arguments->wrap.scope = default_scope;
-  add_wrap_arguments(app, arguments->wrap);
-  add_whole(app, "--limit", arguments->limit, {1, n8n::max_workflow_limit},
+  add_wrap_arguments(syntax, arguments->wrap);
+  add_whole(syntax, "--limit", arguments->limit, {1, n8n::max_workflow_limit},
             "How many runs a window has")
-      ->required();
-  add_whole(app, "--window-seconds", arguments->window_seconds, {1, n8n::max_workflow_seconds},
+      .required();
+  add_whole(syntax, "--window-seconds", arguments->window_seconds, {1, n8n::max_workflow_seconds},
             "How long a window is")
-      ->required();
-  app.add_option("--scope-expression", arguments->wrap.scope,
-                 "What is counted: a word, or an expression such as =api-{{ $json.userId }} "
-                 "(default: the workflow)")
-      ->type_name("EXPRESSION");
-  app.add_option("--on-denied", arguments->on_denied,
-                 "What to do with one too many: end with {allowed: false, …}, or fail, for which "
-                 "stop and error are two words (default: passthrough)")
-      ->type_name("passthrough|stop|error");
+      .required();
+  syntax.option("--scope-expression", &arguments->wrap.scope, "EXPRESSION",
+                "What is counted: a word, or an expression such as =api-{{ $json.userId }} "
+                "(default: the workflow)");
+  syntax.option("--on-denied", &arguments->on_denied, "passthrough|stop|error",
+                "What to do with one too many: end with {allowed: false, …}, or fail, for which "
+                "stop and error are two words (default: passthrough)");
   return [arguments](Context& context) { return add(context, *arguments); };
 }
 
@@ -88,13 +86,14 @@ constexpr std::string_view description =
     "With --json: an object with the fields file or workflow, scope, registered and notes.";
 
 }  // namespace
+}  // namespace n8n_add_rate_limit_cmd
 
 extern const Command n8n_add_rate_limit_command;
 const Command n8n_add_rate_limit_command{.name = "n8n add-rate-limit",
                                          .arguments = "FILE --limit N --window-seconds N",
                                          .summary = "let only so many runs of a workflow through",
-                                         .description = description,
-                                         .examples = examples,
-                                         .declare = declare};
+                                         .description = n8n_add_rate_limit_cmd::description,
+                                         .examples = n8n_add_rate_limit_cmd::examples,
+                                         .declare = n8n_add_rate_limit_cmd::declare};
 
 }  // namespace holdfast::cli

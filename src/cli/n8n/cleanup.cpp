@@ -7,12 +7,12 @@
 #include "cli/n8n/in_n8n_store.hpp"
 #include "recipes/n8n_json.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <memory>
 
 namespace holdfast::cli {
+namespace n8n_cleanup_cmd {
 namespace {
 
 Result<int> clean_up(Context& context, const n8n::CleanUpRequest& request) {
@@ -30,12 +30,12 @@ Result<int> clean_up(Context& context, const n8n::CleanUpRequest& request) {
   return 0;
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto request = std::make_shared<n8n::CleanUpRequest>();
-  app.add_option("EXECUTION_ID", request->execution_id, "Of the execution that failed")->required();
-  app.add_option("--lock-scope", request->lock_scopes,
-                 "A scope to look at in any case; may be repeated")
-      ->type_name("SCOPE");
+  syntax.positional("EXECUTION_ID", &request->execution_id, "Of the execution that failed")
+      .required();
+  syntax.option("--lock-scope", &request->lock_scopes, "SCOPE",
+                "A scope to look at in any case; may be repeated");
   return [request](Context& context) { return clean_up(context, *request); };
 }
 
@@ -43,6 +43,7 @@ constexpr Example examples[] = {
     {"holdfast n8n cleanup 4711", "Frees whatever the execution 4711 still holds."}};
 
 }  // namespace
+}  // namespace n8n_cleanup_cmd
 
 extern const Command n8n_cleanup_command;
 const Command n8n_cleanup_command{
@@ -53,7 +54,7 @@ const Command n8n_cleanup_command{
         "Releases every lock that names the execution, as the sub-workflow "
         "error_handler_lock_cleanup does, and no other. Scopes need not be registered: "
         "locks can be listed.",
-    .examples = examples,
-    .declare = declare};
+    .examples = n8n_cleanup_cmd::examples,
+    .declare = n8n_cleanup_cmd::declare};
 
 }  // namespace holdfast::cli

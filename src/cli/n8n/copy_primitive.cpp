@@ -10,7 +10,6 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -18,6 +17,7 @@
 #include <utility>
 
 namespace holdfast::cli {
+namespace n8n_copy_primitive_cmd {
 namespace {
 
 namespace fs = std::filesystem;
@@ -89,16 +89,16 @@ Result<int> copy_primitive(Context& context, const Arguments& arguments) {
   return copy(context.console, arguments);
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto arguments = std::make_shared<Arguments>();
   std::string choices;
   for (const auto& each : n8n::all_primitives()) {
     choices += fmt::format("{}{}", choices.empty() ? "" : "|", each.key);
   }
-  app.add_option("PRIMITIVE", arguments->key, "Which of them")->type_name(choices);
-  app.add_option("DIR", arguments->folder, "An existing folder");
-  app.add_flag("--list", arguments->list, "Show which there are, and write nothing");
-  app.add_flag("--force-overwrite", arguments->force, "Replace the file if it is there");
+  syntax.positional("PRIMITIVE", &arguments->key, "Which of them", choices);
+  syntax.positional("DIR", &arguments->folder, "An existing folder");
+  syntax.flag("--list", &arguments->list, "Show which there are, and write nothing");
+  syntax.flag("--force-overwrite", &arguments->force, "Replace the file if it is there");
   return [arguments](Context& context) { return copy_primitive(context, *arguments); };
 }
 
@@ -108,6 +108,7 @@ constexpr Example examples[] = {
      "Writes workflows/rate_limit_check.template.json."}};
 
 }  // namespace
+}  // namespace n8n_copy_primitive_cmd
 
 extern const Command n8n_copy_primitive_command;
 const Command n8n_copy_primitive_command{
@@ -120,7 +121,7 @@ const Command n8n_copy_primitive_command{
         "is there is replaced with --force-overwrite only.\n\n"
         "With --json: an object with the field file, or with --list the field primitives, an array "
         "of objects with name and summary.",
-    .examples = examples,
-    .declare = declare};
+    .examples = n8n_copy_primitive_cmd::examples,
+    .declare = n8n_copy_primitive_cmd::declare};
 
 }  // namespace holdfast::cli

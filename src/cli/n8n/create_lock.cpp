@@ -9,16 +9,17 @@
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <system_error>
 #include <utility>
 
 namespace holdfast::cli {
+namespace n8n_create_lock_cmd {
 namespace {
 
 namespace fs = std::filesystem;
@@ -32,8 +33,7 @@ struct Arguments {
   bool rate_limit = false;
   bool force = false;
   bool as_template = false;
-  bool via_server = false;
-  std::string server;
+  std::optional<std::string> server;  // empty: the default
   std::string env;
 };
 
@@ -51,11 +51,11 @@ Result<void> check(const Arguments& arguments) {
         "--env FILE.yml is needed for the ids of credentials and workflows; --template leaves "
         "placeholders in their places");
   }
-  const bool is_url =
-      arguments.server.starts_with("http://") || arguments.server.starts_with("https://");
-  if (arguments.via_server && !arguments.server.empty() && !is_url) {
+  const auto server = arguments.server.value_or("");
+  const bool is_url = server.starts_with("http://") || server.starts_with("https://");
+  if (!server.empty() && !is_url) {
     return refuse(fmt::format("--via-server {}: the URL begins with http:// or https://",
-                              text::quoted(arguments.server)));
+                              text::quoted(server)));
   }
   return {};
 }
@@ -72,8 +72,8 @@ std::vector<const n8n::Primitive*> chosen(const Arguments& arguments) {
 
 n8n::Style style_of(const Arguments& arguments, const std::optional<EnvironmentFile>& env) {
   n8n::Style style{.server = {}, .has_server_credential = false, .has_id = env.has_value()};
-  if (!arguments.via_server) return style;
-  style.server = arguments.server.empty() ? std::string(default_server) : arguments.server;
+  if (!arguments.server) return style;
+  style.server = arguments.server->empty() ? std::string(default_server) : *arguments.server;
   while (style.server->ends_with('/')) style.server->pop_back();
   style.has_server_credential = env && env->env.find("credentials.holdfast") != nullptr;
   return style;
@@ -140,28 +140,23 @@ Result<int> create_lock(Context& context, const Arguments& arguments) {
   return 0;
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto arguments = std::make_shared<Arguments>();
-  app.add_option("DIR", arguments->folder, "Where to write the files; made if it is not there")
-      ->required();
-  app.add_flag("--include-error-handler", arguments->error_handler,
-               "Also error_handler_lock_cleanup, for --lock-on-error of add-lock");
-  app.add_flag("--include-rate-limit", arguments->rate_limit,
-               "Also rate_limit_check, for add-rate-limit");
-  app.add_flag("--force-overwrite", arguments->force, "Replace files that are there");
-  add_environment(app, arguments->env, "The ids of credentials and workflows, as YAML");
-  app.add_flag("--template", arguments->as_template,
-               "Leave placeholders instead of ids, in files called *.template.json");
-  auto* const server =
-      app.add_option(
-             "--via-server", arguments->server,
-             fmt::format("Call a Holdfast server instead of Redis (default: {})", default_server))
-          ->type_name("[URL]")
-          ->expected(0, 1);
-  return [arguments, server](Context& context) {
-    arguments->via_server = server->count() > 0;
-    return create_lock(context, *arguments);
-  };
+  syntax.positional("DIR", &arguments->folder, "Where to write the files; made if it is not there")
+      .required();
+  syntax.flag("--include-error-handler", &arguments->error_handler,
+              "Also error_handler_lock_cleanup, for --lock-on-error of add-lock");
+  syntax.flag("--include-rate-limit", &arguments->rate_limit,
+              "Also rate_limit_check, for add-rate-limit");
+  syntax.flag("--force-overwrite", &arguments->force, "Replace files that are there");
+  add_environment(syntax, arguments->env, "The ids of credentials and workflows, as YAML");
+  syntax.flag("--template", &arguments->as_template,
+              "Leave placeholders instead of ids, in files called *.template.json");
+  syntax
+      .option("--via-server", &arguments->server, "[URL]",
+              fmt::format("Call a Holdfast server instead of Redis (default: {})", default_server))
+      .optional_value();
+  return [arguments](Context& context) { return create_lock(context, *arguments); };
 }
 
 constexpr Example examples[] = {
@@ -186,13 +181,14 @@ constexpr std::string_view description =
     "With --json: an object with the field files.";
 
 }  // namespace
+}  // namespace n8n_create_lock_cmd
 
 extern const Command n8n_create_lock_command;
 const Command n8n_create_lock_command{.name = "n8n create-lock",
                                       .arguments = "DIR",
                                       .summary = "write the workflows that lock and unlock",
-                                      .description = description,
-                                      .examples = examples,
-                                      .declare = declare};
+                                      .description = n8n_create_lock_cmd::description,
+                                      .examples = n8n_create_lock_cmd::examples,
+                                      .declare = n8n_create_lock_cmd::declare};
 
 }  // namespace holdfast::cli

@@ -9,7 +9,6 @@
 #include "n8n/json_text.hpp"
 #include "n8n/limits.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,6 +18,7 @@
 #include <utility>
 
 namespace holdfast::cli {
+namespace n8n_doctor_cmd {
 namespace {
 
 namespace fs = std::filesystem;
@@ -106,12 +106,12 @@ Result<int> doctor(Context& context, const Arguments& arguments) {
   return n8n::verdict(checks) == "ok" ? 0 : exit_warnings;
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto arguments = std::make_shared<Arguments>();
-  app.add_option("FILE", arguments->paths, "Workflows, or folders with workflows")
-      ->required()
-      ->expected(1, static_cast<int>(n8n::max_doctor_files));
-  add_environment(app, arguments->env, "The file whose lockScopes are compared");
+  syntax.positional("FILE", &arguments->paths, "Workflows, or folders with workflows")
+      .required()
+      .at_most(n8n::max_doctor_files);
+  add_environment(syntax, arguments->env, "The file whose lockScopes are compared");
   return [arguments](Context& context) { return doctor(context, *arguments); };
 }
 
@@ -119,6 +119,7 @@ constexpr Example examples[] = {{"holdfast n8n doctor workflows --env production
                                  "Which scopes does the clean-up not know?"}};
 
 }  // namespace
+}  // namespace n8n_doctor_cmd
 
 extern const Command n8n_doctor_command;
 const Command n8n_doctor_command{
@@ -134,7 +135,7 @@ const Command n8n_doctor_command{
         "The exit code is 0 if nothing failed and 88 otherwise.\n\n"
         "With --json: an object with the fields verdict (ok, lock-scopes-unregistered or "
         "locks-unsafe) and checks, an array of objects with state, label and detail.",
-    .examples = examples,
-    .declare = declare};
+    .examples = n8n_doctor_cmd::examples,
+    .declare = n8n_doctor_cmd::declare};
 
 }  // namespace holdfast::cli

@@ -17,8 +17,8 @@ Result<std::optional<EnvironmentFile>> read_environment(const std::string& path)
   return EnvironmentFile{path, std::move(*text), std::move(*env)};
 }
 
-CLI::Option* add_environment(CLI::App& app, std::string& path, std::string description) {
-  return app.add_option("--env", path, std::move(description))->type_name("FILE");
+Option& add_environment(Syntax& syntax, std::string& path, std::string text) {
+  return syntax.option("--env", &path, "FILE", std::move(text));
 }
 
 }  // namespace holdfast::cli

@@ -3,9 +3,8 @@
 
 #include <holdfast/error.hpp>
 
+#include "cli/syntax.hpp"
 #include "n8n/env.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <optional>
 #include <string>
@@ -23,6 +22,6 @@ struct EnvironmentFile {
 Result<std::optional<EnvironmentFile>> read_environment(const std::string& path);
 
 // --env, with what it is for.
-CLI::Option* add_environment(CLI::App& app, std::string& path, std::string description);
+Option& add_environment(Syntax& syntax, std::string& path, std::string text);
 
 }  // namespace holdfast::cli

@@ -9,12 +9,12 @@
 #include "recipes/n8n_json.hpp"
 #include "text/error_codes.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <memory>
 
 namespace holdfast::cli {
+namespace n8n_rate_limit_cmd {
 namespace {
 
 constexpr std::int64_t max_window =
@@ -42,11 +42,12 @@ Result<int> check(Context& context, const Arguments& arguments) {
   return outcome->allowed ? 0 : text::exit_code(Errc::busy);
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto arguments = std::make_shared<Arguments>();
-  app.add_option("SCOPE", arguments->scope, "What is limited")->required();
-  add_whole(app, "--limit", arguments->limit, {1, max_rate_limit}, "Hits in a window; default: 10");
-  add_whole(app, "--window-seconds", arguments->window, {1, max_window},
+  syntax.positional("SCOPE", &arguments->scope, "What is limited").required();
+  add_whole(syntax, "--limit", arguments->limit, {1, max_rate_limit},
+            "Hits in a window; default: 10");
+  add_whole(syntax, "--window-seconds", arguments->window, {1, max_window},
             "How long a window is; default: 60");
   return [arguments](Context& context) { return check(context, *arguments); };
 }
@@ -56,6 +57,7 @@ constexpr Example examples[] = {
      "A script counts together with the workflows."}};
 
 }  // namespace
+}  // namespace n8n_rate_limit_cmd
 
 extern const Command n8n_rate_limit_command;
 const Command n8n_rate_limit_command{
@@ -66,7 +68,7 @@ const Command n8n_rate_limit_command{
         "Counts as the sub-workflow rate_limit_check does, in a fixed window; what is "
         "denied counts too. The exit code is 0 if it is allowed, and that of a busy "
         "lock if not. 'holdfast limit' knows better algorithms and waits for its turn.",
-    .examples = examples,
-    .declare = declare};
+    .examples = n8n_rate_limit_cmd::examples,
+    .declare = n8n_rate_limit_cmd::declare};
 
 }  // namespace holdfast::cli

@@ -7,12 +7,12 @@
 #include "cli/n8n/in_n8n_store.hpp"
 #include "recipes/n8n_json.hpp"
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
 #include <memory>
 
 namespace holdfast::cli {
+namespace n8n_release_cmd {
 namespace {
 
 struct Arguments {
@@ -33,16 +33,17 @@ Result<int> release(Context& context, const Arguments& arguments) {
   return 0;
 }
 
-Action declare(CLI::App& app) {
+Action declare(Syntax& syntax) {
   const auto arguments = std::make_shared<Arguments>();
-  app.add_option("SCOPE", arguments->scope, "What is locked")->required();
-  app.add_option("LOCK_ID", arguments->lock_id, "What acquire printed")->required();
+  syntax.positional("SCOPE", &arguments->scope, "What is locked").required();
+  syntax.positional("LOCK_ID", &arguments->lock_id, "What acquire printed").required();
   return [arguments](Context& context) { return release(context, *arguments); };
 }
 
 constexpr Example examples[] = {{"holdfast n8n release excel-42 \"$lock_id\"", "Gives it back."}};
 
 }  // namespace
+}  // namespace n8n_release_cmd
 
 extern const Command n8n_release_command;
 const Command n8n_release_command{
@@ -53,7 +54,7 @@ const Command n8n_release_command{
         "Releases the lock if the lock_id is that of its holder, whoever that is. A "
         "lock that nobody holds counts as released; one of another holder is left "
         "alone, and the error names who that is.",
-    .examples = examples,
-    .declare = declare};
+    .examples = n8n_release_cmd::examples,
+    .declare = n8n_release_cmd::declare};
 
 }  // namespace holdfast::cli

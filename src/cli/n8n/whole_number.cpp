@@ -8,20 +8,21 @@
 
 namespace holdfast::cli {
 
-CLI::Option* add_whole(CLI::App& app, const std::string& name, std::optional<std::int64_t>& value,
-                       WholeRange range, std::string description) {
-  const auto read = [&value, name, range](const std::string& text) {
+Option& add_whole(Syntax& syntax, std::string name, std::optional<std::int64_t>& value,
+                  WholeRange range, std::string text) {
+  const auto read = [&value, range](const std::string& typed) -> Result<void> {
     std::int64_t number = 0;
-    const auto* const end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, number);
-    const bool is_number = parsed.ec == std::errc() && parsed.ptr == end && !text.empty();
+    const auto* const end = typed.data() + typed.size();
+    const auto parsed = std::from_chars(typed.data(), end, number);
+    const bool is_number = parsed.ec == std::errc() && parsed.ptr == end && !typed.empty();
     if (!is_number || number < range.least || number > range.most) {
-      throw CLI::ValidationError(
-          name, fmt::format("must be a whole number from {} to {}", range.least, range.most));
+      return fail(Errc::bad_input,
+                  fmt::format("must be a whole number from {} to {}", range.least, range.most));
     }
     value = number;
+    return {};
   };
-  return app.add_option_function<std::string>(name, read, std::move(description))->type_name("N");
+  return syntax.option(std::move(name), read, "N", std::move(text));
 }
 
 }  // namespace holdfast::cli

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "cli/syntax.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -15,7 +15,7 @@ struct WholeRange {
 };
 
 // An option whose value is a whole number in a range. Anything else is refused, with the range.
-CLI::Option* add_whole(CLI::App& app, const std::string& name, std::optional<std::int64_t>& value,
-                       WholeRange range, std::string description);
+Option& add_whole(Syntax& syntax, std::string name, std::optional<std::int64_t>& value,
+                  WholeRange range, std::string text);
 
 }  // namespace holdfast::cli

@@ -69,14 +69,13 @@ void report(Console& console, const WrapArguments& arguments, const n8n::Workflo
 
 }  // namespace
 
-void add_wrap_arguments(CLI::App& app, WrapArguments& arguments) {
-  app.add_option("FILE", arguments.file, "A workflow as n8n exports it")->required();
-  add_environment(app, arguments.env, "The ids of the workflows that are called, as YAML");
-  app.add_flag("--template", arguments.as_template,
-               "Leave placeholders instead of ids, as in a file that has such");
-  app.add_option("--output", arguments.output,
-                 "Write here, - is standard output (default: change the file itself)")
-      ->type_name("FILE");
+void add_wrap_arguments(Syntax& syntax, WrapArguments& arguments) {
+  syntax.positional("FILE", &arguments.file, "A workflow as n8n exports it").required();
+  add_environment(syntax, arguments.env, "The ids of the workflows that are called, as YAML");
+  syntax.flag("--template", &arguments.as_template,
+              "Leave placeholders instead of ids, as in a file that has such");
+  syntax.option("--output", &arguments.output, "FILE",
+                "Write here, - is standard output (default: change the file itself)");
 }
 
 Result<int> wrap_workflow(Console& console, const WrapArguments& arguments,

@@ -8,10 +8,9 @@
 
 #include "cli/console.hpp"
 #include "cli/n8n/environment.hpp"
+#include "cli/syntax.hpp"
 #include "n8n/insert.hpp"
 #include "n8n/workflow.hpp"
-
-#include <CLI/CLI.hpp>
 
 #include <functional>
 #include <optional>
@@ -29,7 +28,7 @@ struct WrapArguments {
 };
 
 // FILE, --env, --template and --output.
-void add_wrap_arguments(CLI::App& app, WrapArguments& arguments);
+void add_wrap_arguments(Syntax& syntax, WrapArguments& arguments);
 
 struct Wrapping {
   // Changes the workflow and returns what the user should know.

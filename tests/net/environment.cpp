@@ -14,7 +14,7 @@ class OneRuntime : public testing::Environment {
  public:
   void SetUp() override { runtime_ = runtime::shared_runtime(); }
   void TearDown() override {
-    EXPECT_TRUE(comes_true([this] { return runtime_.use_count() == 1; }));
+    EXPECT_TRUE(eventually([this] { return runtime_.use_count() == 1; }));
     runtime_.reset();
   }
 

@@ -32,7 +32,7 @@ struct Told {
     what();
   }
   bool comes(const std::function<bool()>& condition) {
-    return comes_true([&] {
+    return eventually([&] {
       const std::lock_guard lock(mutex);
       return condition();
     });
@@ -99,7 +99,7 @@ TEST_F(HttpClientStreamTest, letting_it_go_ends_the_connection_and_tells_nothing
   auto stream = client.open_stream({}, told.events());
   EXPECT_TRUE(told.comes([&] { return told.bytes == "x"; }));
   stream.reset();
-  EXPECT_EQ(ended.get_future().wait_for(10s), std::future_status::ready);
+  EXPECT_EQ(ended.get_future().wait_for(60s), std::future_status::ready);
   EXPECT_FALSE(told.is_closed);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "net/http/client.hpp"
 #include "raw_server.hpp"
+#include "support/fault_proxy.hpp"
 #include "talk.hpp"
 
 #include <fmt/format.h>
@@ -21,7 +22,7 @@ struct HttpClientTest : testing::Test {
   Client client_of(const RawServer& server, std::size_t connections = 8) {
     return Client(runtime, Origin{.port = server.port(), .max_connections = connections});
   }
-  static ClientRequest request(std::chrono::milliseconds patience = 5s) {
+  static ClientRequest request(std::chrono::milliseconds patience = 60s) {
     ClientRequest made{.target = "/x"};
     made.deadline = runtime::LocalClock::now() + patience;
     return made;
@@ -69,18 +70,22 @@ TEST_F(HttpClientTest, a_connection_is_used_again) {
 }
 
 TEST_F(HttpClientTest, no_more_connections_are_made_than_allowed) {
-  const RawServer server([](RawPeer& peer, int) {
+  std::promise<void> all_asked;
+  const RawServer server([go = all_asked.get_future().share()](RawPeer& peer, int) {
     while (!peer.request().empty()) {
-      std::this_thread::sleep_for(5ms);
+      go.wait();
       peer.say(ok("yes"));
     }
   });
   Client client = client_of(server, 2);
-  std::vector<std::future<Result<ClientResponse>>> answers;
-  for (int each = 0; each < 12; ++each) {
-    answers.push_back(std::async(std::launch::async, [&] { return ask(client); }));
+  std::vector<std::promise<bool>> answers(12);
+  for (auto& each : answers) {
+    runtime::spawn(client.send(request()), [&each](Result<ClientResponse>&& answer) {
+      each.set_value(answer.has_value());
+    });
   }
-  for (auto& each : answers) EXPECT_TRUE(each.get());
+  all_asked.set_value();
+  for (auto& each : answers) EXPECT_TRUE(each.get_future().get());
   EXPECT_LE(server.connections(), 2);
 }
 
@@ -88,16 +93,16 @@ TEST_F(HttpClientTest, bodies_come_in_chunks_or_until_the_connection_ends) {
   const RawServer server([](RawPeer& peer, int nth) {
     peer.request();
     if (nth == 0) {
-      peer.say("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chu");
-      std::this_thread::sleep_for(5ms);
-      peer.say("nked\r\nConnection: close\r\n\r\n3\r\nabc\r\n2\r");
-      std::this_thread::sleep_for(5ms);
-      peer.say("\nde\r\n0\r\n\r\n");
+      peer.say(
+          "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
+          "Connection: close\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n");
     } else {
       peer.say("HTTP/1.1 200 OK\r\n\r\nuntil the end");
     }
   });
-  Client client = client_of(server);
+  FaultProxy proxy(server.port());
+  proxy.byte_by_byte(true);
+  Client client(runtime, Origin{.port = proxy.port()});
   EXPECT_EQ(ask(client)->body, "abcde");
   EXPECT_EQ(ask(client)->body, "until the end");
 }
@@ -132,10 +137,17 @@ TEST_F(HttpClientTest, no_answer_before_the_deadline_leaves_it_open_what_happene
     }
   });
   Client client = client_of(server, 1);
-  EXPECT_EQ(failure(client, request(30ms)), Errc::outcome_unknown);
+  // Asks until it is sent before its time is over.
+  const auto ask_in_vain = [&] {
+    Errc code = Errc::unavailable;
+    eventually([&] { return (code = failure(client, request(30ms))) != Errc::unavailable; });
+    return code;
+  };
+  EXPECT_EQ(ask_in_vain(), Errc::outcome_unknown);
+  const int before = server.connections();
   // The late answer would have come on the same connection.
-  EXPECT_EQ(failure(client, request(30ms)), Errc::outcome_unknown);
-  EXPECT_EQ(server.connections(), 2);
+  EXPECT_EQ(ask_in_vain(), Errc::outcome_unknown);
+  EXPECT_GT(server.connections(), before);
 }
 
 TEST_F(HttpClientTest, a_request_that_waited_for_a_connection_in_vain_was_not_sent) {
@@ -144,10 +156,14 @@ TEST_F(HttpClientTest, a_request_that_waited_for_a_connection_in_vain_was_not_se
     }
   });
   Client client = client_of(server, 1);
-  auto first = std::async(std::launch::async, [&] { return failure(client, request(300ms)); });
-  ASSERT_TRUE(comes_true([&] { return server.connections() == 1; }));
+  std::stop_source stop;
+  auto what = request();
+  what.stop = stop.get_token();
+  auto first = std::async(std::launch::async, [&] { return failure(client, what); });
+  ASSERT_TRUE(eventually([&] { return server.connections() == 1; }));
   EXPECT_EQ(failure(client, request(30ms)), Errc::unavailable);
-  EXPECT_EQ(first.get(), Errc::outcome_unknown);
+  stop.request_stop();
+  EXPECT_NE(first.get(), Errc::unavailable);
 }
 
 TEST_F(HttpClientTest, a_stop_ends_the_wait_at_once) {
@@ -160,7 +176,7 @@ TEST_F(HttpClientTest, a_stop_ends_the_wait_at_once) {
   auto what = request(60s);
   what.stop = stop.get_token();
   auto asking = std::async(std::launch::async, [&, what] { return failure(client, what); });
-  ASSERT_TRUE(comes_true([&] { return server.connections() == 1; }));
+  ASSERT_TRUE(eventually([&] { return server.connections() == 1; }));
   stop.request_stop();
   const auto code = asking.get();
   EXPECT_TRUE(code == Errc::outcome_unknown || code == Errc::cancelled);
@@ -224,7 +240,7 @@ TEST_F(HttpClientTest, a_client_may_go_while_a_request_is_under_way) {
     Client client = client_of(server);
     runtime::spawn(client.send(request(60s)),
                    [&](Result<ClientResponse>&& answer) { end.set_value(answer.error().code); });
-    ASSERT_TRUE(comes_true([&] { return server.connections() == 1; }));
+    ASSERT_TRUE(eventually([&] { return server.connections() == 1; }));
   }
   const auto code = end.get_future().get();
   EXPECT_TRUE(code == Errc::outcome_unknown || code == Errc::unavailable);

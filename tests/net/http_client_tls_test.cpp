@@ -52,14 +52,14 @@ struct HttpClientTls : testing::Test {
       listener->close();
       worker.close_all();
     });
-    EXPECT_TRUE(comes_true([&] { return worker.connections() == 0; }));
+    EXPECT_TRUE(eventually([&] { return worker.connections() == 0; }));
     worker.stop();
     listener.reset();
   }
   Result<http::ClientResponse> ask() {
     http::Client client(runtime, origin);
     http::ClientRequest request;
-    request.deadline = runtime::LocalClock::now() + 10s;
+    request.deadline = runtime::LocalClock::now() + 60s;
     return runtime::run_blocking(client.send(std::move(request)));
   }
 

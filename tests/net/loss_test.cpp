@@ -34,20 +34,19 @@ TEST_F(LossTest, a_stopped_server_loses_its_connection_and_the_outcome_is_unknow
   server.stop();
   const auto begun = std::chrono::steady_clock::now();
   const auto reply = ask(connection, command("SET", "a", "1"));
-  EXPECT_LT(std::chrono::steady_clock::now() - begun, 5s);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, at_most(5s));
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code, Errc::outcome_unknown);
   EXPECT_TRUE(reply.error().message.contains("no reply within 150 ms")) << reply.error().message;
   EXPECT_EQ(dropped, 1);
   server.cont();
-  ASSERT_TRUE(wait_connected(connection));
-  EXPECT_EQ(ask(connection, command("ECHO", "mine")), "mine");
+  EXPECT_TRUE(eventually([&] { return ask(connection, command("ECHO", "mine")) == "mine"; }));
 }
 
 TEST_F(LossTest, a_server_that_is_only_slow_now_and_then_keeps_its_connection) {
   FaultProxy proxy(server.port());
   auto endpoint = endpoint_at(proxy.port());
-  endpoint.command_timeout = 400ms;
+  endpoint.command_timeout = 5s;
   Connection connection(runtime, endpoint);
   ASSERT_TRUE(wait_connected(connection));
   for (int i = 0; i < 5; ++i) {
@@ -61,7 +60,7 @@ TEST_F(LossTest, a_server_that_was_killed_and_restarted_is_found_again) {
   Connection connection(runtime, endpoint_at(server.port()));
   ASSERT_EQ(ask(connection, command("PING")), "PONG");
   server.kill();
-  ASSERT_TRUE(comes_true([&] { return !connection.is_connected(); }));
+  ASSERT_TRUE(eventually([&] { return !connection.is_connected(); }));
   const auto reply = ask(connection, command("PING"));
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code, Errc::unavailable);
@@ -82,7 +81,7 @@ TEST_F(LossTest, while_the_next_attempt_is_not_due_a_command_ends_at_once) {
     ASSERT_FALSE(reply);
     EXPECT_EQ(reply.error().code, Errc::unavailable);
     EXPECT_TRUE(reply.error().message.contains("refused")) << reply.error().message;
-    if (std::chrono::steady_clock::now() - begun < 50ms) ++at_once;
+    if (std::chrono::steady_clock::now() - begun < at_most(50ms)) ++at_once;
   }
   EXPECT_GT(at_once, 15);
 }
@@ -97,7 +96,7 @@ TEST_F(LossTest, a_command_waits_for_the_connection_that_is_being_made) {
 
 TEST_F(LossTest, a_deadline_that_passes_before_the_connection_is_made_sends_nothing) {
   FaultProxy proxy(server.port());
-  proxy.delay_replies(200ms);
+  proxy.pause();
   Connection connection(runtime, endpoint_at(proxy.port()));
   const auto reply = ask(connection, command("SET", "late", "1"), 50ms);
   ASSERT_FALSE(reply);
@@ -130,12 +129,12 @@ TEST_F(LossTest, a_server_that_closes_the_door_each_time_is_not_asked_in_a_tight
   FaultProxy proxy(server.port());
   Connection connection(runtime, endpoint_at(proxy.port()));
   ASSERT_TRUE(wait_connected(connection));
-  const auto end = std::chrono::steady_clock::now() + 500ms;
-  while (std::chrono::steady_clock::now() < end) {
+  const auto begun = std::chrono::steady_clock::now();
+  ASSERT_TRUE(eventually([&] {
     proxy.cut();
-    std::this_thread::sleep_for(5ms);
-  }
-  EXPECT_LT(proxy.counts().connections, 30U);
+    return proxy.counts().connections > 4;
+  }));
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, 4 * 15ms) << "20 ms, give or take a quarter";
 }
 
 TEST_F(LossTest, reconnecting_ends_what_is_in_flight_and_goes_on) {
@@ -144,7 +143,7 @@ TEST_F(LossTest, reconnecting_ends_what_is_in_flight_and_goes_on) {
   ASSERT_TRUE(wait_connected(connection));
   proxy.delay_replies(10s);
   auto asked = begin_asking(connection, command("ECHO", "lost"));
-  ASSERT_TRUE(comes_true([&] { return proxy.counts().request_reads >= 2; }));
+  ASSERT_TRUE(eventually([&] { return proxy.counts().request_reads >= 2; }));
   connection.reconnect({Errc::unavailable, "the wrong server"});
   const auto reply = asked.get();
   EXPECT_EQ(reply.error().code, Errc::outcome_unknown);
@@ -209,7 +208,7 @@ TEST_F(LossTest, making_and_destroying_many_leaves_nothing_behind) {
     if (i % 2 == 0) std::ignore = begin_asking(connection, command("PING"));
     if (i % 5 == 0) std::ignore = wait_connected(connection);
   }
-  EXPECT_TRUE(comes_true([&] {
+  EXPECT_TRUE(eventually([&] {
     const auto list = raw.text({"CLIENT", "LIST"});
     return std::count(list.begin(), list.end(), '\n') == 1;
   }));

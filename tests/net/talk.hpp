@@ -7,6 +7,7 @@
 #include "runtime/runtime.hpp"
 #include "runtime/spawn.hpp"
 #include "support/redis_server.hpp"
+#include "support/timing.hpp"
 
 #include <gtest/gtest.h>
 
@@ -28,8 +29,8 @@ inline Endpoint endpoint_at(std::uint16_t port) {
   Endpoint endpoint;
   endpoint.port = port;
   // Sanitizers and a busy machine are slow; tests of a stall set a shorter one.
-  endpoint.command_timeout = 3s;
-  endpoint.connect_timeout = 5s;
+  endpoint.command_timeout = 20s;
+  endpoint.connect_timeout = 20s;
   return endpoint;
 }
 
@@ -43,9 +44,9 @@ inline Result<std::string> to_text(Result<Reply> reply) {
   return to_text(**reply);
 }
 
-// Blocks until it ends.
+// Blocks until it ends. A test that sets no patience has as much as a busy machine needs.
 template <typename Patience = std::chrono::seconds>
-Result<std::string> ask(Connection& connection, std::string command, Patience patience = 10s,
+Result<std::string> ask(Connection& connection, std::string command, Patience patience = 60s,
                         std::stop_token stop = {}) {
   const auto deadline = runtime::LocalClock::now() + patience;
   return to_text(
@@ -54,7 +55,7 @@ Result<std::string> ask(Connection& connection, std::string command, Patience pa
 
 // Begins it on the runtime's thread or here; the future has its end.
 inline std::future<Result<std::string>> begin_asking(Connection& connection, std::string command,
-                                                     std::chrono::milliseconds patience = 10s,
+                                                     std::chrono::milliseconds patience = 60s,
                                                      std::stop_token stop = {}) {
   auto end = std::make_shared<std::promise<Result<std::string>>>();
   auto future = end->get_future();
@@ -65,7 +66,7 @@ inline std::future<Result<std::string>> begin_asking(Connection& connection, std
 }
 
 inline Result<void> wait_connected(Connection& connection,
-                                   std::chrono::milliseconds patience = 10s) {
+                                   std::chrono::milliseconds patience = 60s) {
   return runtime::run_blocking(connection.connected(runtime::LocalClock::now() + patience));
 }
 
@@ -77,16 +78,6 @@ inline void on_the_loop(runtime::Runtime& runtime, std::function<void()> job) {
     done.set_value();
   });
   done.get_future().wait();
-}
-
-inline bool comes_true(const std::function<bool()>& condition,
-                       std::chrono::milliseconds patience = 10s) {
-  const auto end = std::chrono::steady_clock::now() + patience;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(1ms);
-  }
-  return true;
 }
 
 }  // namespace holdfast::test

@@ -162,6 +162,16 @@ TEST_F(Run, of_a_name_with_a_dash_can_be_looked_at) {
   EXPECT_EQ(holdfast({"status", "--", "-x", "y"}).code, 64);
 }
 
+TEST_F(Run, of_a_name_in_brackets_does_not_run_beside_another_of_that_name) {
+  for (const std::string name : {"[x]", "[a,b]", "[]"}) {
+    SCOPED_TRACE(name);
+    auto other = holder({name});
+    ASSERT_TRUE(other.says("held"));
+    EXPECT_EQ(shell("echo inside", {"-n", "--name", name}).code, 75);
+    EXPECT_EQ(shell("echo \"$HOLDFAST_NAME\"", {"-n", "--name", name + "y"}).out, name + "y\n");
+  }
+}
+
 TEST_F(Run, takes_several_names_together_or_not_at_all) {
   const auto both = shell("echo \"$HOLDFAST_NAME\"", {"--name", "b", "--name", "a"});
   EXPECT_EQ(both.out, "a\nb\n");

@@ -72,6 +72,19 @@ TEST_F(Token, is_printed_once_and_opens_the_server) {
   EXPECT_FALSE(bot->may(Verb::admin));
 }
 
+TEST_F(Token, has_rights_for_a_prefix_in_brackets_and_not_for_what_stands_in_them) {
+  for (const std::string prefix : {"[prod]", "[a,b]", "[]"}) {
+    SCOPED_TRACE(prefix);
+    const auto token =
+        create("bot" + std::to_string(prefix.size()), {"--verbs", "lock", "--prefix", prefix});
+    const auto bot = tokens()->find(token);
+    ASSERT_TRUE(bot);
+    EXPECT_TRUE(bot->may(Verb::lock, prefix + "x"));
+    EXPECT_FALSE(bot->may(Verb::lock, "prod"));
+    EXPECT_FALSE(bot->may(Verb::lock, "a"));
+  }
+}
+
 TEST_F(Token, file_is_made_for_this_user_alone) {
   create("bot");
   struct stat made{};

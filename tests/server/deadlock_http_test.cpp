@@ -18,35 +18,49 @@ using namespace std::chrono_literals;
 
 class DeadlockHttpTest : public ServerTest {
  protected:
-  std::future<HttpAnswer> acquire(const std::string& name, const std::string& owner,
-                                  const std::string& wait) {
-    const auto body = R"({"owner":")" + owner + R"(","wait":")" + wait + "\"}";
-    return std::async(std::launch::async, [where = address, name, body] {
-      return call_at(where,
-                     {.method = "POST", .path = "/v1/locks/" + name + "/acquire", .body = body});
-    });
+  static std::string path(const std::string& name, const std::string& verb) {
+    return "/v1/locks/" + name + "/" + verb;
+  }
+  void take(const std::string& name, const std::string& owner) {
+    const auto body = fmt::format(R"({{"owner":"{}","ttl":"10m"}})", owner);
+    EXPECT_EQ(post(path(name, "acquire"), body).status, 200);
+  }
+  // It stands in the queue when this returns.
+  std::future<HttpAnswer> wait(const std::string& name, const std::string& owner) {
+    const auto body = fmt::format(R"({{"owner":"{}","ttl":"10m","wait":"10m"}})", owner);
+    auto answer = post_later(path(name, "acquire"), body);
+    EXPECT_TRUE(has_waiters(name));
+    return answer;
+  }
+  void release(const std::string& name, const std::string& owner) {
+    EXPECT_EQ(post(path(name, "release"), R"({"owner":")" + owner + "\"}").status, 200);
   }
   // Who holds what, then who waits for what, in a circle.
   std::vector<std::future<HttpAnswer>> make_circle(std::size_t parties) {
     for (std::size_t at = 0; at < parties; ++at) {
-      EXPECT_EQ(acquire(fmt::format("lock-{}", at), fmt::format("party-{}", at), "0s").get().status,
-                200);
+      take(fmt::format("lock-{}", at), fmt::format("party-{}", at));
     }
     std::vector<std::future<HttpAnswer>> waits;
     for (std::size_t at = 0; at < parties; ++at) {
       waits.push_back(
-          acquire(fmt::format("lock-{}", (at + 1) % parties), fmt::format("party-{}", at), "6s"));
-      std::this_thread::sleep_for(50ms);
+          wait(fmt::format("lock-{}", (at + 1) % parties), fmt::format("party-{}", at)));
     }
     return waits;
   }
-  boost::json::array reported() {
-    for (int tries = 0; tries < 100; ++tries) {
-      const auto found = get("/v1/deadlocks").json().at("deadlocks").as_array();
-      if (!found.empty()) return found;
-      std::this_thread::sleep_for(50ms);
+  // One after the other has its turn, once the last one gives up what it holds.
+  void break_circle(std::vector<std::future<HttpAnswer>>& waits) {
+    for (std::size_t at = waits.size() - 1; at > 0; --at) {
+      release(fmt::format("lock-{}", at), fmt::format("party-{}", at));
+      EXPECT_EQ(waits[at - 1].get().status, 200);
     }
-    return {};
+  }
+  boost::json::array reported() {
+    boost::json::array found;
+    test::eventually([&] {
+      found = get("/v1/deadlocks").json().at("deadlocks").as_array();
+      return !found.empty();
+    });
+    return found;
   }
 };
 
@@ -57,7 +71,8 @@ TEST_F(DeadlockHttpTest, two_owners_that_wait_for_each_other_are_reported) {
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].at("members").as_array().size(), 2U);
   EXPECT_NE(get("/metrics").body.find("holdfast_deadlocks 1"), std::string::npos);
-  post("/v1/locks/lock-0/release", R"({"owner":"party-0"})");
+  break_circle(waits);
+  release("lock-0", "party-0");
   EXPECT_EQ(waits[1].get().status, 200);
 }
 
@@ -68,8 +83,7 @@ TEST_F(DeadlockHttpTest, the_youngest_of_three_is_ended_if_the_operator_wants_th
   const auto youngest = waits[2].get();
   EXPECT_EQ(youngest.status, 409) << youngest.body;
   EXPECT_EQ(youngest.code(), "deadlock");
-  post("/v1/locks/lock-2/release", R"({"owner":"party-2"})");
-  EXPECT_EQ(waits[1].get().status, 200);
+  break_circle(waits);
 }
 
 [[noreturn]] void die(const Error& error) {
@@ -85,11 +99,11 @@ pid_t start_program(const std::string& store, const std::string& first, const st
   if (pid != 0) return pid;
   auto client = open(store);
   if (!client) die(client.error());
-  auto held = client->mutex(first).acquire({.ttl = 20s});
+  auto held = client->mutex(first).acquire({.ttl = 10min});
   if (!held) die(held.error());
   char byte = 0;
   if (write(ready, "x", 1) != 1 || read(go, &byte, 1) != 1) _exit(3);
-  const auto both = client->mutex(second).acquire({.ttl = 20s, .wait = 15s});
+  const auto both = client->mutex(second).acquire({.ttl = 10min, .wait = 10min});
   held->release();
   _exit(both ? 0 : both.error().code == Errc::deadlock ? 84 : 4);
 }
@@ -149,12 +163,21 @@ TEST_F(ProgramsTest, a_program_that_waits_through_the_server_can_be_the_victim) 
 
 TEST_F(DeadlockHttpTest, a_chain_without_a_circle_is_none) {
   start();
-  ASSERT_EQ(acquire("a", "p", "0s").get().status, 200);
-  ASSERT_EQ(acquire("b", "q", "0s").get().status, 200);
-  auto waits = acquire("b", "p", "2s");
-  std::this_thread::sleep_for(1500ms);
-  EXPECT_TRUE(get("/v1/deadlocks").json().at("deadlocks").as_array().empty());
-  EXPECT_EQ(waits.get().status, 408);
+  take("a", "p");
+  take("b", "q");
+  auto waits = wait("b", "p");
+  // Whoever finds the circle, which is younger, has looked at the chain too.
+  auto circle = make_circle(2);
+  const auto found = reported();
+  ASSERT_EQ(found.size(), 1U);
+  for (const auto& each : found[0].at("members").as_array()) {
+    EXPECT_TRUE(std::string_view(each.at("waits_for").as_string()).starts_with("lock-"));
+  }
+  release("b", "q");
+  EXPECT_EQ(waits.get().status, 200);
+  break_circle(circle);
+  release("lock-0", "party-0");
+  EXPECT_EQ(circle[1].get().status, 200);
 }
 
 }  // namespace

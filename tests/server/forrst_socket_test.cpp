@@ -80,6 +80,13 @@ class ForrstSocket : public ForrstTest {
                   {script("sleep", fmt::format("echo $$ > {}; exec sleep 1000", file("pid")))})
         .about.timeout = 1h;
   }
+  std::chrono::microseconds limit_times(std::chrono::milliseconds idle) {
+    const auto time = test::at_most(idle);
+    options.limits.header_timeout = time;
+    options.limits.body_timeout = time;
+    options.limits.idle_timeout = time;
+    return time;
+  }
   pid_t sleeper() { return std::stoi("0" + written("pid")); }
 };
 
@@ -135,9 +142,7 @@ TEST_F(ForrstSocket, a_frame_may_have_a_mebibyte) {
 }
 
 TEST_F(ForrstSocket, half_a_frame_and_silence_have_their_time_outs) {
-  options.limits.header_timeout = 100ms;
-  options.limits.body_timeout = 100ms;
-  options.limits.idle_timeout = 100ms;
+  limit_times(200ms);
   start();
   FrameClient silent(path());
   FrameClient in_length(path());
@@ -152,10 +157,10 @@ TEST_F(ForrstSocket, half_a_frame_and_silence_have_their_time_outs) {
 }
 
 TEST_F(ForrstSocket, work_may_take_longer_than_the_time_outs) {
-  options.limits.header_timeout = 100ms;
-  options.limits.body_timeout = 100ms;
-  options.limits.idle_timeout = 100ms;
-  offer_command("work.do", {script("work", "sleep 0.5; echo 1")});
+  const auto time = limit_times(200ms);
+  offer_command("work.do",
+                {script("work", fmt::format("sleep {:.3f}; echo 1",
+                                            2.5 * static_cast<double>(time / 1ms) / 1000))});
   start();
   FrameClient client(path());
   EXPECT_EQ(client.ask(forrst_request("work.do")).at("result").as_int64(), 1);

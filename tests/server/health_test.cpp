@@ -127,6 +127,7 @@ class StoreProbeTest : public testing::Test {
 
 TEST_F(StoreProbeTest, asks_once_for_many_who_ask_at_the_same_time) {
   std::atomic<int> good{0};
+  const auto began = std::chrono::steady_clock::now();
   std::vector<std::jthread> askers;
   for (int each = 0; each < 8; ++each) {
     askers.emplace_back([&] {
@@ -135,17 +136,17 @@ TEST_F(StoreProbeTest, asks_once_for_many_who_ask_at_the_same_time) {
   }
   askers.clear();
   EXPECT_EQ(good, 40);
-  EXPECT_LE(store->asked, 2);
+  const auto took = std::chrono::steady_clock::now() - began;
+  EXPECT_LE(store->asked, 2 + took / 100ms) << "at most every 100 ms";
 }
 
 TEST_F(StoreProbeTest, tells_of_a_store_that_does_not_answer_and_of_its_return) {
   store->is_up = false;
   const auto began = std::chrono::steady_clock::now();
   EXPECT_FALSE(runtime::run_blocking(probe.look()));
-  EXPECT_LT(std::chrono::steady_clock::now() - began, 1s);
+  EXPECT_LT(std::chrono::steady_clock::now() - began, test::at_most(1s));
   store->is_up = true;
-  std::this_thread::sleep_for(110ms);
-  EXPECT_TRUE(runtime::run_blocking(probe.look()));
+  EXPECT_TRUE(test::eventually([&] { return runtime::run_blocking(probe.look()).has_value(); }));
 }
 
 TEST_F(StoreProbeTest, a_server_whose_store_is_gone_answers_503) {

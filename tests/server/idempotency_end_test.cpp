@@ -44,7 +44,8 @@ TEST_F(IdempotencyEnd, a_client_that_leaves_finds_the_answer_when_it_comes_back)
 }
 
 TEST_F(IdempotencyEnd, a_run_that_outlasts_its_guard_is_renewed) {
-  options.idempotency.guard = 300ms;
+  const auto guard = test::at_most(600ms);
+  options.idempotency.guard = guard;
   std::latch asked(1);
   std::latch go(1);
   start_with([&](RawPeer& peer, int) {
@@ -54,7 +55,7 @@ TEST_F(IdempotencyEnd, a_run_that_outlasts_its_guard_is_renewed) {
   });
   auto running = std::async(std::launch::async, [&] { return run(); });
   asked.wait();
-  std::this_thread::sleep_for(700ms);
+  std::this_thread::sleep_for(guard + 100ms);
   EXPECT_EQ(run().code(), "in_progress");
   go.count_down();
   EXPECT_EQ(running.get().status, 201);

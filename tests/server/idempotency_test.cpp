@@ -37,14 +37,14 @@ INSTANTIATE_TEST_SUITE_P(Stores, IdempotencyStores, testing::Values("memory", "r
                          [](const auto& store) { return std::string(store.param); });
 
 TEST_P(IdempotencyStores, the_first_runs_and_the_others_are_told_its_answer) {
-  const auto first = begin(R"({"fingerprint":"12 EUR","guard":"20s"})");
+  const auto first = begin(R"({"fingerprint":"12 EUR","guard":"1m"})");
   ASSERT_EQ(first.status, 200) << first.body;
   EXPECT_EQ(first.text("key"), "pay-7");
   EXPECT_EQ(first.text("state"), "fresh");
   EXPECT_FALSE(first.json().at("taken_over").as_bool());
   EXPECT_GT(first.number("fence"), 0);
-  EXPECT_LE(first.number("guard_ms"), 20'000);
-  EXPECT_GT(first.number("guard_ms"), 10'000);
+  EXPECT_LE(first.number("guard_ms"), 60'000);
+  EXPECT_GT(first.number("guard_ms"), 30'000);
   EXPECT_EQ(first.header("idempotency-replayed"), "");
 
   const auto second = begin(R"({"fingerprint":"12 EUR"})");
@@ -52,8 +52,8 @@ TEST_P(IdempotencyStores, the_first_runs_and_the_others_are_told_its_answer) {
   EXPECT_EQ(second.code(), "in_progress");
   const auto seconds = std::stol(second.header("retry-after"));
   EXPECT_GE(seconds, 1);
-  EXPECT_LE(seconds, 20);
-  EXPECT_LE(second.number("retry_after_ms"), 20'000);
+  EXPECT_LE(seconds, 60);
+  EXPECT_LE(second.number("retry_after_ms"), 60'000);
 
   const auto completed = say(
       "complete",
@@ -137,12 +137,12 @@ TEST_P(IdempotencyStores, a_run_without_a_sign_of_life_is_taken_over_and_one_wit
   ASSERT_TRUE(test::eventually([&] { return look().text("state") == "abandoned"; }));
   EXPECT_TRUE(begin().json().at("taken_over").as_bool());
 
-  const auto owner = begun(R"({"guard":"100ms"})", "pay-8");
+  const auto owner = begun(R"({"guard":"10s"})", "pay-8");
   const auto renewed = say("renew", with_owner(owner, R"("guard":"1h")"), "pay-8");
   ASSERT_EQ(renewed.status, 200) << renewed.body;
   EXPECT_GT(renewed.number("guard_ms"), 3'500'000);
-  std::this_thread::sleep_for(150ms);
   EXPECT_EQ(begin("{}", "pay-8").code(), "in_progress");
+  EXPECT_GT(look("pay-8").number("guard_ms"), 3'500'000);
 }
 
 TEST_P(IdempotencyStores, a_begin_that_is_repeated_by_its_owner_is_the_same_run) {
@@ -158,8 +158,8 @@ TEST_P(IdempotencyStores, a_begin_that_is_repeated_by_its_owner_is_the_same_run)
 
 TEST_P(IdempotencyStores, whoever_waits_is_told_the_answer) {
   const auto owner = begun();
-  auto waiting = std::async(std::launch::async, [&] { return begin(R"({"wait":"20s"})"); });
-  std::this_thread::sleep_for(50ms);
+  auto waiting = std::async(std::launch::async, [&] { return begin(R"({"wait":"1m"})"); });
+  ASSERT_TRUE(test::eventually([&] { return get("/v1/stats").number("waiters") == 1; }));
   ASSERT_EQ(say("complete", with_owner(owner, R"("result":"done")")).status, 200);
   const auto told = waiting.get();
   EXPECT_EQ(told.status, 200) << told.body;

@@ -109,17 +109,21 @@ TEST_F(LimitsTest, a_token_that_asks_too_often_is_told_when_to_come_back) {
   ASSERT_EQ(chmod(options.token_file.c_str(), 0600), 0);
   options.limits.token_requests_per_s = 5;
   start();
-  int refused = 0;
+  int allowed = 0;
+  const auto began = std::chrono::steady_clock::now();
   for (int i = 0; i < 50; ++i) {
     const auto answer =
         call({.path = "/v1/locks", .headers = {{"Authorization", "Bearer secret"}}});
-    if (answer.status == 200) continue;
-    ++refused;
+    if (answer.status == 200) {
+      ++allowed;
+      continue;
+    }
     EXPECT_EQ(answer.status, 429);
     EXPECT_EQ(answer.code(), "rate_limited");
     EXPECT_GE(std::stoi(answer.headers.at("retry-after")), 1);
   }
-  EXPECT_GE(refused, 30);
+  const auto took = std::chrono::steady_clock::now() - began;
+  EXPECT_LE(allowed, 20 + 5 * (took / 1s));
 }
 
 TEST_F(LimitsTest, headers_and_bodies) {
@@ -177,7 +181,7 @@ TEST_F(LimitsTest, without_descriptors_it_waits_without_spinning_and_serves_agai
   for (int i = 0; i < 120; ++i) many.push_back(std::make_unique<HttpConnection>(where));
   ASSERT_TRUE(program.complains("no descriptors"));
   const auto before = program.cpu_time();
-  std::this_thread::sleep_for(1s);
+  std::this_thread::sleep_for(1s);  // what it costs is measured
   EXPECT_LT(program.cpu_time() - before, 200ms);
   many.clear();
   EXPECT_TRUE(

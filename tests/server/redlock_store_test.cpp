@@ -23,7 +23,7 @@ class RedlockStoreTest : public ServerTest {
     }
     start(url + "?retry_delay=20ms&retry_jitter=10ms&retries=1");
   }
-  HttpAnswer acquire(const std::string& body = R"({"ttl":"20s"})") {
+  HttpAnswer acquire(const std::string& body = R"({"ttl":"10m"})") {
     return post("/v1/locks/x/acquire", body);
   }
 
@@ -35,8 +35,12 @@ TEST_F(RedlockStoreTest, shows_a_row_for_each_member) {
   const auto lease = acquire();
   ASSERT_EQ(lease.status, 200) << lease.body;
   members[1].kill();
-  const auto lock = get("/v1/locks/x");
-  ASSERT_EQ(lock.status, 200) << lock.body;
+  HttpAnswer lock;
+  // On a busy machine a member may be too slow for once.
+  ASSERT_TRUE(test::eventually([&] {
+    lock = get("/v1/locks/x");
+    return lock.status == 200 && !lock.body.contains("too_slow");
+  })) << lock.body;
   const auto body = lock.json().as_object();
   EXPECT_EQ(body.at("holders").as_array().size(), 1U);
   const auto& rows = body.at("members").as_array();
@@ -78,7 +82,11 @@ TEST_F(RedlockStoreTest, without_a_majority_it_answers_503_with_what_each_member
   start_on_members();
   members[0].kill();
   members[2].kill();
-  const auto answer = acquire();
+  HttpAnswer answer;
+  EXPECT_TRUE(test::eventually([&] {
+    answer = acquire();
+    return !answer.body.contains("too slow");
+  }));
   EXPECT_EQ(answer.status, 503);
   EXPECT_EQ(answer.code(), "quorum_not_reached");
   const auto detail = answer.text("detail");

@@ -2,7 +2,7 @@
 //
 // kill -9 at any moment, on a durable store: whoever was told that it holds a lock still holds it,
 // and no fence is seen again. HOLDFAST_RESTARTS=n for n restarts instead of as many as fit into
-// half a minute.
+// a quarter of a minute.
 #include "server_fixture.hpp"
 
 #include <csignal>
@@ -69,12 +69,12 @@ TEST_F(RestartTest, a_killed_server_forgets_no_lease_and_repeats_no_fence) {
   std::mt19937 random(seed);
   const char* const wanted = std::getenv("HOLDFAST_RESTARTS");
   const int rounds = wanted != nullptr ? std::atoi(wanted) : 100;
-  const auto until = wanted != nullptr ? Clock::time_point::max() : Clock::now() + 30s;
+  const auto until = wanted != nullptr ? Clock::time_point::max() : Clock::now() + 15s;
   std::map<std::string, std::int64_t> all;
   std::map<std::string, std::int64_t> latest;
   std::int64_t newest = 0;
   int round = 0;
-  for (; round < rounds && Clock::now() < until && !HasFatalFailure(); ++round) {
+  for (; round < rounds && (round < 5 || Clock::now() < until) && !HasFatalFailure(); ++round) {
     ServedProgram served({"--store", store()});
     ASSERT_FALSE(served.address().empty()) << served.program().err();
     expect_held(served.address(), latest);
@@ -86,6 +86,7 @@ TEST_F(RestartTest, a_killed_server_forgets_no_lease_and_repeats_no_fence) {
           take_until_the_end(served.address(), fmt::format("r{}-{}", round, i), newest, leases);
         });
       }
+      // At any moment of their work.
       std::this_thread::sleep_for(std::chrono::microseconds(random() % 120'000));
       served.program().signal(SIGKILL);
       EXPECT_EQ(served.program().wait(), 1000 + SIGKILL);
@@ -101,7 +102,7 @@ TEST_F(RestartTest, a_killed_server_forgets_no_lease_and_repeats_no_fence) {
   ASSERT_FALSE(served.address().empty()) << served.program().err();
   expect_held(served.address(), all);
   std::printf("%d restarts, %zu leases\n", round, all.size());
-  EXPECT_GE(round, 5);
+  EXPECT_FALSE(all.empty());
 }
 
 }  // namespace

@@ -190,8 +190,11 @@ TEST_F(TokenTest, events_and_statistics_name_only_what_is_covered) {
     ASSERT_EQ(take("boss", name).status, 200);
     ASSERT_EQ(take("boss", name).status, 409);
   }
-  const auto events = stream.receive_raw(500ms);
-  EXPECT_NE(events.find("a:shown"), std::string::npos) << events;
+  std::string events;
+  EXPECT_TRUE(test::eventually([&] {
+    events += stream.receive_raw(5ms);
+    return events.contains("a:shown");
+  })) << events;
   EXPECT_EQ(events.find("b:hidden"), std::string::npos) << events;
   const auto stats = as("bot", {.path = "/v1/stats"});
   EXPECT_NE(stats.body.find("a:shown"), std::string::npos) << stats.body;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server_fixture.hpp"
 
+#include <boost/json/array.hpp>
 #include <boost/json/serialize.hpp>
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <limits>
 
 namespace holdfast::server {
 
@@ -57,6 +60,23 @@ HttpAnswer ServerTest::call_at(const std::string& where, const HttpCall& what) {
   auto answer = connection.receive(std::chrono::seconds(30));
   record(what, answer);
   return answer;
+}
+
+std::size_t ServerTest::counted(const std::string& name, std::string_view field) {
+  const auto lock = get("/v1/locks/" + name);
+  return lock.status == 200 ? lock.json().at(field).as_array().size() : 0;
+}
+
+bool ServerTest::is_renewed(const std::string& name) {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  return test::eventually([&] {
+    const auto lock = get("/v1/locks/" + name);
+    if (lock.status != 200) return false;
+    const auto left = lock.json().at("holders").at(0).at("expires_in_ms").to_number<std::int64_t>();
+    const bool has_grown = left > least;
+    least = std::min(least, left);
+    return has_grown;
+  });
 }
 
 }  // namespace holdfast::server

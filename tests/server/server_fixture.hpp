@@ -10,11 +10,13 @@
 #include "support/http_client.hpp"
 #include "support/program.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/timing.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 #include <memory>
 #include <string>
 #include <vector>
@@ -63,6 +65,26 @@ class ServerTest : public testing::Test {
     return call({.method = "POST", .path = std::move(path), .body = std::move(body)});
   }
   static HttpAnswer call_at(const std::string& where, const HttpCall& what);
+  // On a thread of its own.
+  std::future<HttpAnswer> post_later(std::string path, std::string body = {}) {
+    return std::async(std::launch::async, [this, path = std::move(path), body = std::move(body)] {
+      return post(path, body);
+    });
+  }
+
+  // True once the lock has so many of them.
+  bool has_holders(const std::string& name, std::size_t count) {
+    return test::eventually([&] { return counted(name, "holders") == count; });
+  }
+  bool has_waiters(const std::string& name, std::size_t count = 1) {
+    return test::eventually([&] { return counted(name, "waiters") == count; });
+  }
+  // True once what is left of the lock's lease has grown.
+  bool is_renewed(const std::string& name);
+  // How many clients are connected, as far as the server has noticed.
+  std::int64_t connections() { return get("/v1/stats").number("connections"); }
+
+  std::size_t counted(const std::string& name, std::string_view field);
 
   ServerOptions options;
   std::unique_ptr<Server> server;

@@ -30,7 +30,7 @@ class StoreApi : public ServerTest {
     return of == nullptr ? answer.body : std::string(of->at("type").as_string());
   }
   static std::string acquire(const std::string& owner, const std::string& more = "") {
-    return R"({"name":"orders:42","verb":"acquire","ttl_us":10000000,"request":"1","owner":")" +
+    return R"({"name":"orders:42","verb":"acquire","ttl_us":600000000,"request":"1","owner":")" +
            owner + "\"" + more + "}";
   }
 
@@ -47,9 +47,10 @@ class StoreApi : public ServerTest {
     }
     // What has come, once it has this text in it.
     std::string wait_for(std::string_view text) {
-      for (int round = 0; round < 100 && heard.find(text) == std::string::npos; ++round) {
-        heard += connection.receive_raw(std::chrono::milliseconds(50));
-      }
+      test::eventually([&] {
+        heard += connection.receive_raw(std::chrono::milliseconds(5));
+        return heard.contains(text);
+      });
       return heard;
     }
     HttpConnection connection;
@@ -124,15 +125,10 @@ TEST_F(StoreApi, a_waiter_whose_stream_ended_does_not_keep_the_lock) {
     const auto more = R"(,"wait":true,"stream":")" + stream.name + "\"";
     EXPECT_EQ(outcome(apply(acquire("ben", more))), "queued");
   }
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  // Whether the server has noticed by then or not.
   EXPECT_EQ(outcome(apply(R"({"name":"orders:42","verb":"release","owner":"anna","request":1})")),
             "released");
-  std::string last;
-  for (int round = 0; round < 100 && last != "granted"; ++round) {
-    last = outcome(apply(acquire("cleo")));
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-  }
-  EXPECT_EQ(last, "granted");
+  EXPECT_TRUE(test::eventually([&] { return outcome(apply(acquire("cleo"))) == "granted"; }));
 }
 
 TEST_F(StoreApi, a_stream_that_is_not_there_is_refused) {

@@ -50,11 +50,7 @@ class UpstreamTest : public ServerTest {
     return get("/v1/locks/lock:" + pattern + ":order-7").status == 200;
   }
   bool comes_to(bool held, const std::string& pattern = "simple") {
-    for (int tries = 0; tries < 400; ++tries) {
-      if (is_held(pattern) == held) return true;
-      std::this_thread::sleep_for(5ms);
-    }
-    return false;
+    return test::eventually([&] { return is_held(pattern) == held; });
   }
 
   std::mutex mutex;
@@ -132,7 +128,9 @@ TEST_F(UpstreamTest, one_that_takes_longer_than_the_lease_is_504_while_the_lock_
     peer.request();
   });
   for (const std::string pattern : {"simple", "redlock"}) {
-    const auto answer = run(R"({"upstream":"billing","ttlMs":400})", pattern);
+    const auto body =
+        fmt::format(R"({{"upstream":"billing","ttlMs":{}}})", test::at_most(400ms) / 1ms);
+    const auto answer = run(body, pattern);
     EXPECT_EQ(answer.status, 504) << answer.body;
     EXPECT_EQ(answer.text("error"), "Upstream failed");
   }
@@ -146,15 +144,16 @@ TEST_F(UpstreamTest, a_lease_that_is_lost_cancels_the_call_and_answers_500) {
     peer.request();
     closed.set_value();
   });
-  auto running = std::async(
-      std::launch::async, [&] { return run(R"({"upstream":"billing","ttlMs":300})", "watchdog"); });
+  auto running =
+      post_later("/api/locks/watchdog/order-7",
+                 fmt::format(R"({{"upstream":"billing","ttlMs":{}}})", test::at_most(600ms) / 1ms));
   ASSERT_TRUE(comes_to(true, "watchdog"));
   ASSERT_EQ(call({.method = "DELETE",
                   .path = "/v1/locks/lock:watchdog:order-7",
                   .body = R"({"reason":"test"})"})
                 .status,
             200);
-  EXPECT_EQ(closed.get_future().wait_for(5s), std::future_status::ready);
+  EXPECT_EQ(closed.get_future().wait_for(test::at_most(30s)), std::future_status::ready);
   const auto answer = running.get();
   EXPECT_EQ(answer.status, 500) << answer.body;
   EXPECT_EQ(answer.text("error"), "Operation failed during execution");
@@ -175,9 +174,9 @@ TEST_F(UpstreamTest, a_client_that_leaves_cancels_the_call_and_frees_the_lock) {
       address));
   ASSERT_TRUE(comes_to(true));
   // Whoever leaves before that is never heard of by the upstream.
-  ASSERT_EQ(asked.get_future().wait_for(5s), std::future_status::ready);
+  ASSERT_EQ(asked.get_future().wait_for(test::at_most(30s)), std::future_status::ready);
   connection.close();
-  EXPECT_EQ(closed.get_future().wait_for(5s), std::future_status::ready);
+  EXPECT_EQ(closed.get_future().wait_for(test::at_most(30s)), std::future_status::ready);
   EXPECT_TRUE(comes_to(false));
 }
 

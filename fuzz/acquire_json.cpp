@@ -2,8 +2,10 @@
 //
 // The body of an acquire: whatever it is, it is refused with a sentence or within every limit.
 #include "open/open.hpp"
+#include "server/audit/audit_log.hpp"
 #include "server/http/call.hpp"
 #include "server/locks/order.hpp"
+#include "server/options.hpp"
 #include "server/services.hpp"
 #include "text/json_parse.hpp"
 

@@ -4,7 +4,12 @@
 #include "runtime/clock.hpp"
 #include "server/endpoints/forrst/answers.hpp"
 #include "server/http/answer.hpp"
+#include "server/http/target.hpp"
+#include "server/journal.hpp"
 #include "server/log.hpp"
+#include "server/metrics/metrics.hpp"
+#include "server/options.hpp"
+#include "server/services.hpp"
 
 #include <fmt/format.h>
 

@@ -7,7 +7,6 @@
 #include "server/http/endpoint_limits.hpp"
 #include "server/http/guard.hpp"
 #include "server/http/router.hpp"
-#include "server/services.hpp"
 
 namespace holdfast::server {
 

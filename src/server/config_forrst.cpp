@@ -26,7 +26,7 @@ constexpr std::size_t max_label_bytes = 200;
 constexpr std::array<std::pair<std::string_view, ShowOwner>, 3> owner_words{
     {{"auto", ShowOwner::automatic}, {"always", ShowOwner::always}, {"admin", ShowOwner::admin}}};
 
-std::unexpected<Error> refuse(std::string reason) {
+std::unexpected<Error> refuse_forrst(std::string reason) {
   return fail(Errc::bad_input, std::move(reason));
 }
 
@@ -40,13 +40,13 @@ Value::Reader text(std::string& out, Result<void> (*check)(std::string_view)) {
 
 Result<void> check_label(std::string_view label) {
   if (!label.empty() && label.size() <= max_label_bytes) return {};
-  return refuse(fmt::format("must have 1 to {} bytes", max_label_bytes));
+  return refuse_forrst(fmt::format("must have 1 to {} bytes", max_label_bytes));
 }
 
 Result<void> check_socket(std::string_view path) {
   const auto parsed = parse_listen(fmt::format("unix:{}", path));
   if (parsed) return {};
-  return refuse(parsed.error().message);
+  return refuse_forrst(parsed.error().message);
 }
 
 Result<void> read_verbs(const Value& value, Verbs& out) {
@@ -84,13 +84,13 @@ Result<void> read_functions(const Value& value, std::vector<ForrstFunction>& out
 
 Result<void> check_functions(const std::vector<ForrstFunction>& functions) {
   if (functions.size() > max_configured_functions) {
-    return refuse(
+    return refuse_forrst(
         fmt::format("forrst.functions: must have at most {} entries", max_configured_functions));
   }
   forrst::Registry registry;
   for (const auto& each : functions) {
     if (auto checked = check_function(each, registry); !checked) {
-      return refuse("forrst.functions: " + checked.error().message);
+      return refuse_forrst("forrst.functions: " + checked.error().message);
     }
   }
   return {};
@@ -133,7 +133,7 @@ Result<void> read_forrst(const Value& value, ForrstOptions& out) {
 
 Result<void> check_forrst(const ForrstOptions& options) {
   const auto at = [](std::string_view key, const Error& why) {
-    return refuse(fmt::format("forrst.{}: {}", key, why.message));
+    return refuse_forrst(fmt::format("forrst.{}: {}", key, why.message));
   };
   if (auto good = check_label(options.name); !good) return at("name", good.error());
   if (!options.node.empty()) {
@@ -144,7 +144,7 @@ Result<void> check_forrst(const ForrstOptions& options) {
     if (auto good = check_socket(options.socket); !good) return at("socket", good.error());
   }
   if (options.command_threads < 1 || options.command_threads > max_command_threads) {
-    return refuse(fmt::format("forrst.command_threads must be 1 to {}", max_command_threads));
+    return refuse_forrst(fmt::format("forrst.command_threads must be 1 to {}", max_command_threads));
   }
   if (options.rate_limit) {
     const auto good = model::admissible(model::RateCommand{.rule = *options.rate_limit});

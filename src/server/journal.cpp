@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/journal.hpp"
 
+#include "runtime/clock.hpp"
+#include "server/audit/audit_log.hpp"
+#include "server/auth/principal.hpp"
+#include "server/events/observer.hpp"
+#include "server/metrics/metrics.hpp"
 #include "server/wall_clock.hpp"
 
 namespace holdfast::server {

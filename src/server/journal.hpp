@@ -4,23 +4,23 @@
 // in the audit trail, and in the metrics.
 #pragma once
 
-#include "server/audit/audit_log.hpp"
-#include "server/auth/principal.hpp"
-#include "server/events/observer.hpp"
-#include "server/metrics/metrics.hpp"
+#include <holdfast/view.hpp>
 
+#include "server/who.hpp"
+#include "text/event_type.hpp"
+
+#include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
 
 namespace holdfast::server {
 
-// On whose behalf.
-struct Who {
-  std::shared_ptr<const Principal> principal;  // null: the server itself
-  std::string client;                          // the address
-};
+class AuditLog;
+class Observer;
+struct Metrics;
+
+using text::EventType;
 
 struct Happening {
   EventType type = EventType::acquired;

@@ -19,7 +19,7 @@ constexpr std::string_view unix_scheme = "unix:";
 // The kernel wants a zero byte behind it.
 constexpr std::size_t max_unix_path_bytes = sizeof(sockaddr_un{}.sun_path) - 1;
 
-std::unexpected<Error> refuse(std::string_view text, std::string_view rule) {
+std::unexpected<Error> refuse_address(std::string_view text, std::string_view rule) {
   return fail(Errc::bad_input, fmt::format("{} {}", text::quoted(text), rule));
 }
 
@@ -34,10 +34,10 @@ Result<ListenAddress> parse_unix(std::string_view text) {
   const auto path = text.substr(unix_scheme.size());
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   if (!path.starts_with('/') || path.ends_with('/') || std::ranges::any_of(path, is_control)) {
-    return refuse(text, "must name a socket by its absolute path, as in unix:/run/holdfast.sock");
+    return refuse_address(text, "must name a socket by its absolute path, as in unix:/run/holdfast.sock");
   }
   if (path.size() > max_unix_path_bytes) {
-    return refuse(text, fmt::format("has a path of more than {} bytes", max_unix_path_bytes));
+    return refuse_address(text, fmt::format("has a path of more than {} bytes", max_unix_path_bytes));
   }
   ListenAddress address;
   address.unix_path = path;
@@ -70,7 +70,7 @@ Result<ListenAddress> parse_listen(std::string_view text) {
   auto host = std::string(text.substr(0, colon));
   const bool has_brackets = host.size() > 2 && host.starts_with('[') && host.ends_with(']');
   if (colon == std::string_view::npos || (host.contains(':') && !has_brackets)) {
-    return refuse(text, "must be ADDRESS:PORT, [IPV6]:PORT or unix:/PATH");
+    return refuse_address(text, "must be ADDRESS:PORT, [IPV6]:PORT or unix:/PATH");
   }
   // A zero byte would end the address early for inet_pton.
   const bool has_zero = host.contains('\0');
@@ -78,10 +78,10 @@ Result<ListenAddress> parse_listen(std::string_view text) {
   const bool is_known = has_brackets ? set_ipv6(address, host.substr(1, host.size() - 2))
                                      : set_ipv4(address, host == "localhost" ? "127.0.0.1" : host);
   if (!is_known || has_zero) {
-    return refuse(text, "must begin with an IP address or localhost; 0.0.0.0 and [::] mean all");
+    return refuse_address(text, "must begin with an IP address or localhost; 0.0.0.0 and [::] mean all");
   }
   const auto port = parse_port(text.substr(colon + 1));
-  if (!port) return refuse(text, "must end with a port from 0 to 65535; 0 means any that is free");
+  if (!port) return refuse_address(text, "must end with a port from 0 to 65535; 0 means any that is free");
   address.port = *port;
   return address;
 }

@@ -4,13 +4,15 @@
 // an owner token, a bearer token or a password; control characters are escaped.
 #pragma once
 
-#include "server/options.hpp"
-
+#include <cstdint>
 #include <initializer_list>
 #include <string>
 #include <string_view>
 
 namespace holdfast::server {
+
+enum class LogFormat : std::uint8_t { text, json };
+enum class LogLevel : std::uint8_t { debug, info, warning, error };
 
 struct LogField {
   std::string_view name;

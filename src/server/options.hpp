@@ -10,6 +10,7 @@
 #include <holdfast/runs.hpp>
 
 #include "server/auth/principal.hpp"
+#include "server/log.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -43,8 +44,6 @@ struct Limits {
   Duration idle_timeout = std::chrono::seconds(60);
 };
 
-enum class LogFormat : std::uint8_t { text, json };
-enum class LogLevel : std::uint8_t { debug, info, warning, error };
 enum class DeadlockVictim : std::uint8_t { none, youngest };
 // Whether the server asks its clients for a certificate signed by `client_ca`.
 enum class ClientCertificates : std::uint8_t { off, optional, required };

@@ -4,6 +4,8 @@
 #include "net/http/status.hpp"
 #include "text/error_codes.hpp"
 
+#include <boost/json/object.hpp>
+
 namespace holdfast::server {
 
 Problem problem_of(const Error& error) {

@@ -6,7 +6,7 @@
 
 #include <holdfast/error.hpp>
 
-#include <boost/json/object.hpp>
+#include <boost/json/fwd.hpp>
 
 #include <string>
 

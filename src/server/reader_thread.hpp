@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <boost/asio/post.hpp>
-#include <boost/asio/thread_pool.hpp>
-
 #include <coroutine>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -15,20 +13,18 @@ namespace holdfast::server {
 // One thread for what may block, such as reading a file; it is started with the first use.
 class ReaderThread {
  public:
-  void run(std::move_only_function<void()> job) {
-    boost::asio::post(pool(), [job = std::move(job)]() mutable { job(); });
-  }
-  ~ReaderThread() {
-    if (pool_) pool_->join();
-  }
+  ReaderThread();
+  ReaderThread(const ReaderThread&) = delete;
+  ReaderThread& operator=(const ReaderThread&) = delete;
+  ~ReaderThread();  // after the last job
+
+  void run(std::move_only_function<void()> job);
 
  private:
-  boost::asio::thread_pool& pool() {
-    std::call_once(started_, [this] { pool_.emplace(1); });
-    return *pool_;
-  }
+  struct Pool;
+
   std::once_flag started_;
-  std::optional<boost::asio::thread_pool> pool_;
+  std::unique_ptr<Pool> pool_;
 };
 
 // Awaiting it runs `work` there and resumes there.

@@ -1,19 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/server.hpp"
 
+#include <holdfast/forrst/service.hpp>
 #include <holdfast/n8n.hpp>
 
+#include "client/core.hpp"
 #include "net/http/listener.hpp"
 #include "net/http/tls_context.hpp"
 #include "open/open.hpp"
 #include "server/app.hpp"
+#include "server/audit/audit_log.hpp"
+#include "server/auth/tokens.hpp"
 #include "server/config_forrst.hpp"
 #include "server/endpoints/forrst/answers.hpp"
+#include "server/endpoints/patterns/voters.hpp"
 #include "server/endpoints/routes.hpp"
 #include "server/forrst/offer.hpp"
 #include "server/forrst/socket.hpp"
+#include "server/journal.hpp"
 #include "server/listen_address.hpp"
 #include "server/log.hpp"
+#include "server/services.hpp"
 
 #include <boost/asio/post.hpp>
 

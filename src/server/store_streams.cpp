@@ -4,6 +4,8 @@
 #include "backends/remote/protocol.hpp"
 #include "model/party.hpp"
 #include "runtime/spawn.hpp"
+#include "server/auth/principal.hpp"
+#include "server/locks/waiting_room.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <fmt/format.h>

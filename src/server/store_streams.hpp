@@ -7,8 +7,6 @@
 
 #include "client/core.hpp"
 #include "net/http/message.hpp"
-#include "server/auth/principal.hpp"
-#include "server/locks/waiting_room.hpp"
 
 #include <memory>
 #include <optional>
@@ -16,6 +14,9 @@
 #include <string_view>
 
 namespace holdfast::server {
+
+class WaitingRoom;
+struct Principal;
 
 class StoreStreams {
  public:

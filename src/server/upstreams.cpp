@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/upstreams.hpp"
 
+#include "net/http/client.hpp"
 #include "text/base64.hpp"
 #include "text/url.hpp"
 
@@ -55,6 +56,10 @@ Upstreams::Upstreams(const std::shared_ptr<runtime::Runtime>& runtime, const Url
                        std::move(place->target)});
   }
 }
+
+Upstreams::~Upstreams() = default;
+
+bool Upstreams::has(std::string_view name) const { return by_name_.contains(name); }
 
 Task<Result<net::http::ClientResponse>> Upstreams::send(std::string_view name, UpstreamCall call) {
   const auto found = by_name_.find(name);

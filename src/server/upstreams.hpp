@@ -4,12 +4,20 @@
 // request.
 #pragma once
 
-#include "net/http/client.hpp"
+#include <holdfast/error.hpp>
+#include <holdfast/task.hpp>
+
+#include "net/http/client_message.hpp"
+#include "runtime/runtime.hpp"
 
 #include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+
+namespace holdfast::net::http {
+class Client;
+}
 
 namespace holdfast::server {
 
@@ -27,8 +35,11 @@ class Upstreams {
 
   // Connects to nobody. The URLs must have passed `check`; what is no URL is left out.
   Upstreams(const std::shared_ptr<runtime::Runtime>& runtime, const Urls& urls);
+  Upstreams(const Upstreams&) = delete;
+  Upstreams& operator=(const Upstreams&) = delete;
+  ~Upstreams();
 
-  bool has(std::string_view name) const { return by_name_.contains(name); }
+  bool has(std::string_view name) const;
   // Errors as Client::send. The name must be there.
   Task<Result<net::http::ClientResponse>> send(std::string_view name, UpstreamCall call);
 

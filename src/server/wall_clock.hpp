@@ -3,7 +3,7 @@
 // The time of day, for people to read: nothing is decided by it.
 #pragma once
 
-#include "text/json.hpp"
+#include "text/wall_time.hpp"
 
 #include <chrono>
 

@@ -6,7 +6,6 @@
 #include <holdfast/error.hpp>
 
 #include "server/audit/entry.hpp"
-#include "server/options.hpp"
 
 #include <boost/json/object.hpp>
 
@@ -21,6 +20,8 @@
 #include <vector>
 
 namespace holdfast::server {
+
+struct AuditOptions;
 
 inline constexpr std::size_t max_audit_page = 1'000;
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/audit/entry.hpp"
 
+#include <boost/json/object.hpp>
+
 namespace holdfast::server {
 
 boost::json::object to_json(const AuditEntry& entry, std::uint64_t seq) {

@@ -5,9 +5,9 @@
 
 #include <holdfast/names.hpp>
 
-#include "text/json.hpp"
+#include "text/wall_time.hpp"
 
-#include <boost/json/object.hpp>
+#include <boost/json/fwd.hpp>
 
 #include <cstdint>
 #include <optional>

@@ -3,7 +3,7 @@
 // Who sent a request, and what he may do.
 #pragma once
 
-#include "text/json.hpp"
+#include "text/wall_time.hpp"
 
 #include <array>
 #include <cstdint>

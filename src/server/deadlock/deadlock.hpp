@@ -15,7 +15,7 @@
 
 #include <holdfast/view.hpp>
 
-#include "text/json.hpp"
+#include "text/wall_time.hpp"
 
 #include <cstddef>
 #include <cstdint>

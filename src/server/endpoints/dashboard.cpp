@@ -74,7 +74,7 @@ Task<Response> asset(const Call& call) {
   return done(std::move(response));
 }
 
-constexpr std::array routes{
+constexpr std::array dashboard_table{
     Route{Method::get, "/", Access::open, page},
     Route{Method::get, "/assets/{file}", Access::open, asset},
 };
@@ -82,6 +82,6 @@ constexpr std::array routes{
 }  // namespace
 
 extern const std::span<const Route> dashboard_routes;
-const std::span<const Route> dashboard_routes = routes;
+const std::span<const Route> dashboard_routes = dashboard_table;
 
 }  // namespace holdfast::server

@@ -25,7 +25,7 @@ Task<Response> docs(const Call&) {
        .cacheable = true});
 }
 
-constexpr std::array routes{
+constexpr std::array docs_table{
     Route{Method::get, "/openapi.json", Access::read, openapi},
     Route{Method::get, "/docs", Access::read, docs},
 };
@@ -33,6 +33,6 @@ constexpr std::array routes{
 }  // namespace
 
 extern const std::span<const Route> docs_routes;
-const std::span<const Route> docs_routes = routes;
+const std::span<const Route> docs_routes = docs_table;
 
 }  // namespace holdfast::server

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // GET /health: for the guide's clients, for load balancers, and with a token for people.
+#include "client/core.hpp"
 #include "server/auth/bearer.hpp"
+#include "server/auth/tokens.hpp"
 #include "server/endpoints/patterns/pattern.hpp"
+#include "server/endpoints/patterns/voters.hpp"
 #include "server/http/answer.hpp"
 #include "server/http/call.hpp"
+#include "server/metrics/metrics.hpp"
 #include "server/services.hpp"
+#include "server/store_probe.hpp"
 
 #include <fmt/format.h>
 
@@ -66,13 +71,13 @@ Task<Response> health(const Call& call) {
   return look(call.services, may_see_all(call), call.services.probe.look());
 }
 
-constexpr std::array routes{
+constexpr std::array health_table{
     Route{Method::get, "/health", Access::open, health},
 };
 
 }  // namespace
 
 extern const std::span<const Route> health_routes;
-const std::span<const Route> health_routes = routes;
+const std::span<const Route> health_routes = health_table;
 
 }  // namespace holdfast::server

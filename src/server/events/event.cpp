@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/events/event.hpp"
 
+#include "text/json.hpp"
+
 #include <boost/json/serialize.hpp>
 #include <fmt/format.h>
 

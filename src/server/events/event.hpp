@@ -5,7 +5,8 @@
 
 #include <holdfast/view.hpp>
 
-#include "text/json.hpp"
+#include "text/event_type.hpp"
+#include "text/wall_time.hpp"
 
 #include <cstdint>
 #include <memory>

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/forrst/caller.hpp"
 
+#include "server/auth/principal.hpp"
+
 namespace holdfast::server {
 
 namespace {

@@ -5,7 +5,7 @@
 
 #include <holdfast/forrst/service.hpp>
 
-#include "server/journal.hpp"
+#include "server/who.hpp"
 
 namespace holdfast::server {
 

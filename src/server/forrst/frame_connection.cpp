@@ -3,6 +3,7 @@
 
 #include "runtime/spawn.hpp"
 #include "server/forrst/caller.hpp"
+#include "server/options.hpp"
 #include "server/services.hpp"
 
 #include <boost/asio/post.hpp>

@@ -2,8 +2,10 @@
 #include "server/forrst/host.hpp"
 
 #include "server/forrst/caller.hpp"
+#include "server/journal.hpp"
 #include "server/locks/grant.hpp"
 #include "server/log.hpp"
+#include "server/metrics/metrics.hpp"
 #include "server/runs/run_answer.hpp"
 #include "server/services.hpp"
 #include "server/under_way.hpp"

@@ -4,7 +4,6 @@
 #pragma once
 
 #include "forrst/host.hpp"
-#include "server/journal.hpp"
 #include "server/store_probe.hpp"
 
 #include <optional>
@@ -12,6 +11,7 @@
 namespace holdfast::server {
 
 class Services;
+struct Happening;
 
 class ServerHost final : public forrst::Host {
  public:

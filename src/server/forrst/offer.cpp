@@ -4,6 +4,7 @@
 #include "server/forrst/command_function.hpp"
 #include "server/forrst/host.hpp"
 #include "server/forrst/upstream_function.hpp"
+#include "server/options.hpp"
 #include "server/services.hpp"
 
 namespace holdfast::server {

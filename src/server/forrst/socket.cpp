@@ -3,6 +3,7 @@
 
 #include "net/http/socket_file.hpp"
 #include "server/forrst/caller.hpp"
+#include "server/options.hpp"
 #include "server/services.hpp"
 
 #include <fmt/format.h>

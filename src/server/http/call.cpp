@@ -3,6 +3,8 @@
 
 #include "text/json_parse.hpp"
 
+#include <boost/json/object.hpp>
+
 namespace holdfast::server {
 
 Result<boost::json::object> Call::body() const {

@@ -8,11 +8,12 @@
 #include "net/http/message.hpp"
 #include "server/auth/principal.hpp"
 #include "server/http/target.hpp"
-#include "server/journal.hpp"
+#include "server/who.hpp"
 
 #include <boost/container/small_vector.hpp>
-#include <boost/json/object.hpp>
+#include <boost/json/fwd.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>

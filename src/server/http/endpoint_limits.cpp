@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/http/endpoint_limits.hpp"
 
+#include "client/core.hpp"
 #include "server/config_rates.hpp"
 #include "server/http/answer.hpp"
 #include "server/http/kept_call.hpp"
 #include "server/http/rate_answer.hpp"
+#include "server/metrics/metrics.hpp"
+#include "server/metrics/rate_board.hpp"
 #include "server/services.hpp"
 #include "server/wall_clock.hpp"
 #include "text/duration.hpp"

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/http/guard.hpp"
 
+#include "runtime/clock.hpp"
 #include "server/auth/bearer.hpp"
+#include "server/auth/request_rate.hpp"
+#include "server/auth/tokens.hpp"
+#include "server/options.hpp"
 #include "server/services.hpp"
 
 #include <boost/beast/core/string.hpp>

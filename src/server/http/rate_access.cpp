@@ -2,6 +2,9 @@
 #include "server/http/rate_access.hpp"
 
 #include "server/http/endpoint_limits.hpp"
+#include "server/journal.hpp"
+#include "server/metrics/metrics.hpp"
+#include "server/metrics/rate_board.hpp"
 #include "server/services.hpp"
 #include "server/wall_clock.hpp"
 #include "text/rate.hpp"

@@ -9,7 +9,7 @@
 namespace holdfast::server {
 
 void set_rate_headers(Response& response, const RateOutcome& outcome) {
-  constexpr std::string_view first = "RateLimit-Limit";
+  static constexpr std::string_view first = "RateLimit-Limit";
   const bool has_its_own =
       std::ranges::any_of(response.headers, [](const auto& each) { return each.first == first; });
   if (has_its_own) return;

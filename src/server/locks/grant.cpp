@@ -3,6 +3,9 @@
 
 #include "model/party.hpp"
 #include "server/locks/ask.hpp"
+#include "server/locks/waiting_room.hpp"
+#include "server/metrics/metrics.hpp"
+#include "server/options.hpp"
 
 #include <fmt/format.h>
 
@@ -33,8 +36,8 @@ std::optional<Micros> waited_in_line(const Taken& taken) {
 
 // The session's lease is renewed here from now on.
 void bind(const Acquisition& of, const Taken& taken) {
-  of.services.sessions->bind(*of.order.session, of.who,
-                             keep_renewed(of.services.shared_core(), of.order.wanted, taken));
+  of.services.sessions.bind(*of.order.session, of.who,
+                            keep_renewed(of.services.shared_core(), of.order.wanted, taken));
 }
 
 void write_down(const Acquisition& of, const TakeResult& result) {
@@ -136,7 +139,7 @@ Task<TakeResult> acquire(Acquisition acquisition, std::stop_token stop) {
   auto& services = acquisition.services;
   const auto& wanted = acquisition.order.wanted;
   if (acquisition.order.session) {
-    const auto may = services.sessions->may_bind(*acquisition.order.session);
+    const auto may = services.sessions.may_bind(*acquisition.order.session);
     if (!may) co_return std::unexpected(NotTaken{may.error()});
     auto checking = check_alive(services, *acquisition.order.session);
     const Result<void> lives = co_await std::move(checking);

@@ -6,7 +6,7 @@
 
 #include <holdfast/rates.hpp>
 
-#include "text/json.hpp"
+#include "text/wall_time.hpp"
 
 #include <chrono>
 #include <cstddef>

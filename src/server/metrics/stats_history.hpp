@@ -5,9 +5,9 @@
 
 #include "runtime/runtime.hpp"
 #include "server/metrics/instruments.hpp"
-#include "text/json.hpp"
+#include "text/wall_time.hpp"
 
-#include <boost/json/object.hpp>
+#include <boost/json/fwd.hpp>
 
 #include <chrono>
 #include <cstddef>

@@ -2,6 +2,7 @@
 #include "server/runs/idempotency_key.hpp"
 
 #include "server/locks/order.hpp"
+#include "server/options.hpp"
 #include "server/runs/run_access.hpp"
 #include "server/services.hpp"
 #include "text/sha256.hpp"

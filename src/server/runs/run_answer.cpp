@@ -2,6 +2,7 @@
 #include "server/runs/run_answer.hpp"
 
 #include "model/utf8.hpp"
+#include "server/metrics/metrics.hpp"
 #include "text/base64.hpp"
 #include "text/json_parse.hpp"
 

@@ -4,15 +4,16 @@
 #pragma once
 
 #include "model/idempotency.hpp"
-#include "server/metrics/metrics.hpp"
 #include "server/problem.hpp"
 
-#include <boost/json/object.hpp>
+#include <boost/json/fwd.hpp>
 
 #include <string>
 #include <string_view>
 
 namespace holdfast::server {
+
+struct RunMetrics;
 
 // Counts an attempt to begin.
 void count_begin(RunMetrics& metrics, const model::RunOutcome& outcome);

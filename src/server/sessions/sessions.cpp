@@ -4,7 +4,11 @@
 #include "client/explain.hpp"
 #include "runtime/random.hpp"
 #include "runtime/spawn.hpp"
+#include "server/auth/principal.hpp"
+#include "server/journal.hpp"
 #include "server/locks/ask.hpp"
+#include "server/metrics/metrics.hpp"
+#include "server/options.hpp"
 
 #include <fmt/format.h>
 #include <openssl/sha.h>

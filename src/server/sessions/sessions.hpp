@@ -7,8 +7,7 @@
 #pragma once
 
 #include "client/held_lease.hpp"
-#include "server/journal.hpp"
-#include "server/options.hpp"
+#include "server/who.hpp"
 
 #include <map>
 #include <memory>
@@ -18,6 +17,9 @@
 #include <vector>
 
 namespace holdfast::server {
+
+class Journal;
+struct Limits;
 
 inline constexpr Micros min_session_ttl = std::chrono::seconds(1);
 inline constexpr Micros max_session_ttl = std::chrono::hours(1);

@@ -4,12 +4,12 @@
 // gauges, and for circles of waits.
 #pragma once
 
+#include <holdfast/error.hpp>
+#include <holdfast/task.hpp>
+
+#include "runtime/runtime.hpp"
 #include "server/deadlock/detector.hpp"
-#include "server/events/observer.hpp"
-#include "server/journal.hpp"
-#include "server/locks/waiting_room.hpp"
-#include "server/options.hpp"
-#include "store/store.hpp"
+#include "server/events/diff.hpp"
 
 #include <atomic>
 #include <memory>
@@ -21,6 +21,14 @@ class Core;
 }
 
 namespace holdfast::server {
+
+class EventHub;
+class Journal;
+class Observer;
+class WaitingRoom;
+struct ServerOptions;
+
+using runtime::LocalTime;
 
 class Watcher : public std::enable_shared_from_this<Watcher> {
  public:

@@ -28,7 +28,7 @@ Task<Response> call_function(const Call& call) {
   return wait_for(service, std::move(answering));
 }
 
-constexpr std::array routes{
+constexpr std::array forrst_table{
     Route{Method::post, "/forrst", Access::read, call_function, true},
     Route{Method::post, "/rpc", Access::read, call_function, true},
 };
@@ -36,6 +36,6 @@ constexpr std::array routes{
 }  // namespace
 
 extern const std::span<const Route> forrst_routes;
-const std::span<const Route> forrst_routes = routes;
+const std::span<const Route> forrst_routes = forrst_table;
 
 }  // namespace holdfast::server

@@ -7,6 +7,7 @@
 #include "recipes/n8n.hpp"
 #include "recipes/n8n_json.hpp"
 #include "server/http/answer.hpp"
+#include "server/journal.hpp"
 #include "server/services.hpp"
 
 namespace holdfast::server::n8n {

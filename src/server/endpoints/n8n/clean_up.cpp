@@ -4,6 +4,7 @@
 // execution_id.
 #include "server/endpoints/n8n/answers.hpp"
 #include "server/http/call.hpp"
+#include "server/options.hpp"
 #include "server/services.hpp"
 
 #include <array>
@@ -90,13 +91,13 @@ Task<Response> clean_up(const Call& call) {
   return clean_later(call.services, call.who(), std::move(*request));
 }
 
-constexpr std::array routes{
+constexpr std::array n8n_clean_up_table{
     Route{Method::post, "/n8n/error_handler_lock_cleanup", Access::lock, clean_up},
 };
 
 }  // namespace
 
 extern const std::span<const Route> n8n_clean_up_routes;
-const std::span<const Route> n8n_clean_up_routes = routes;
+const std::span<const Route> n8n_clean_up_routes = n8n_clean_up_table;
 
 }  // namespace holdfast::server

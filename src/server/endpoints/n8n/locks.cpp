@@ -5,6 +5,8 @@
 #include "server/http/call.hpp"
 #include "server/http/fields.hpp"
 #include "server/locks/grant.hpp"
+#include "server/metrics/metrics.hpp"
+#include "server/services.hpp"
 
 #include <array>
 
@@ -121,7 +123,7 @@ Task<Response> release_lock(const Call& call) {
   return release_later(call.services, call.who(), std::move(*order));
 }
 
-constexpr std::array routes{
+constexpr std::array n8n_lock_table{
     Route{Method::post, "/n8n/lock_acquisition", Access::lock, acquire_lock},
     Route{Method::post, "/n8n/lock_release", Access::lock, release_lock},
 };
@@ -129,6 +131,6 @@ constexpr std::array routes{
 }  // namespace
 
 extern const std::span<const Route> n8n_lock_routes;
-const std::span<const Route> n8n_lock_routes = routes;
+const std::span<const Route> n8n_lock_routes = n8n_lock_table;
 
 }  // namespace holdfast::server

@@ -54,13 +54,13 @@ Task<Response> check(const Call& call) {
   return check_later(call.services, call.who(), std::move(*order));
 }
 
-constexpr std::array routes{
+constexpr std::array n8n_rate_table{
     Route{Method::post, "/n8n/rate_limit_check", Access::lock, check},
 };
 
 }  // namespace
 
 extern const std::span<const Route> n8n_rate_routes;
-const std::span<const Route> n8n_rate_routes = routes;
+const std::span<const Route> n8n_rate_routes = n8n_rate_table;
 
 }  // namespace holdfast::server

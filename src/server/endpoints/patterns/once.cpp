@@ -2,10 +2,13 @@
 #include "server/endpoints/patterns/once.hpp"
 
 #include "model/party.hpp"
+#include "runtime/clock.hpp"
 #include "server/endpoints/patterns/bodies.hpp"
 #include "server/endpoints/patterns/kept_answer.hpp"
 #include "server/endpoints/patterns/redlock.hpp"
+#include "server/journal.hpp"
 #include "server/log.hpp"
+#include "server/metrics/metrics.hpp"
 #include "server/runs/run_answer.hpp"
 #include "server/services.hpp"
 #include "server/under_way.hpp"
@@ -67,7 +70,7 @@ struct Leaving {
 Task<Response> perform_once(std::shared_ptr<GuardedRun> run, OnceOrder once, Job job) {
   auto& services = job.services;
   const auto core = services.shared_core();
-  const LocalTime began = core->runtime().now();
+  const runtime::LocalTime began = core->runtime().now();
   const Leaving leaving(*run, services);
   const auto effect = std::make_shared<Effect>(Effect::none);
   job.stop = leaving.source.get_token();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/endpoints/patterns/operation.hpp"
 
+#include "client/core.hpp"
 #include "runtime/event.hpp"
 #include "server/endpoints/patterns/bodies.hpp"
 #include "server/services.hpp"
+#include "server/upstreams.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/endpoints/patterns/order.hpp"
 
+#include "server/endpoints/patterns/voters.hpp"
 #include "server/http/fields.hpp"
+#include "server/options.hpp"
 #include "server/services.hpp"
+#include "server/upstreams.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <fmt/format.h>

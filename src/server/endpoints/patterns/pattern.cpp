@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/endpoints/patterns/pattern.hpp"
 
+#include "server/options.hpp"
+
 #include <algorithm>
 #include <array>
 

@@ -4,12 +4,17 @@
 // how long it is kept, never the code that does it.
 #pragma once
 
+#include <holdfast/options.hpp>
+
 #include "model/lock_state.hpp"
-#include "server/options.hpp"
 
 #include <span>
 #include <string>
 #include <string_view>
+
+namespace holdfast::server {
+struct PatternOptions;
+}
 
 namespace holdfast::server::patterns {
 

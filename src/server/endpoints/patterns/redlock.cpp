@@ -4,6 +4,7 @@
 #include "server/endpoints/patterns/bodies.hpp"
 #include "server/endpoints/patterns/operation.hpp"
 #include "server/endpoints/patterns/take_lease.hpp"
+#include "server/endpoints/patterns/voters.hpp"
 #include "server/services.hpp"
 
 #include <fmt/format.h>
@@ -14,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-Response refuse(const Job& job, const NotTaken& why) {
+Response refuse_majority(const Job& job, const NotTaken& why) {
   if (job.stop.stop_requested()) return shutting_down();
   const auto& error = why.error;
   if (error.code == Errc::busy) return locked(job.order.resource, why.retry_after, error.message);
@@ -51,7 +52,7 @@ Response encode(const Job& job, Work work, std::uint32_t attempts) {
   return answer(200, body);
 }
 
-Leash leash_of(const Job& job, client::HeldLease& lease) {
+Leash leash_of_majority(const Job& job, client::HeldLease& lease) {
   const Micros left = lease.remaining();
   const LocalTime now = job.services.core().runtime().now();
   return {.lost = lease.lost(), .stop = job.stop, .answer_by = now + left - answer_margin(left)};
@@ -67,12 +68,12 @@ Task<Response> run_redlock(Job job) {
                      .stop = job.stop};
   auto taking = take_lease(std::move(wanted));
   const Taking taken = co_await std::move(taking);
-  if (!taken) co_return refuse(job, taken.error());
+  if (!taken) co_return refuse_majority(job, taken.error());
   const LeasePtr lease = taken->lease;
   Work work{.outcome = {}, .fence = lease->fence()};
   work.expiration_ms = expiration_ms(lease->remaining());
   Ticket ticket{job.order.resource, work.fence};
-  Leash leash = leash_of(job, *lease);
+  Leash leash = leash_of_majority(job, *lease);
   auto working = perform(job.services, job.order.operation, std::move(ticket), std::move(leash));
   work.outcome = co_await std::move(working);
   std::vector<LeasePtr> leases{lease};

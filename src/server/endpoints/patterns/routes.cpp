@@ -32,7 +32,7 @@ Task<Response> run(const Call& call) {
   return run_job(std::move(job));
 }
 
-constexpr std::array routes{
+constexpr std::array pattern_table{
     Route{Method::post, "/api/locks/{pattern}/{resourceId}", Access::lock, run, true},
 };
 
@@ -40,6 +40,6 @@ constexpr std::array routes{
 }  // namespace patterns
 
 extern const std::span<const Route> pattern_routes;
-const std::span<const Route> pattern_routes = patterns::routes;
+const std::span<const Route> pattern_routes = patterns::pattern_table;
 
 }  // namespace holdfast::server

@@ -5,6 +5,8 @@
 #include "server/endpoints/patterns/bodies.hpp"
 #include "server/endpoints/patterns/operation.hpp"
 #include "server/endpoints/patterns/take_lease.hpp"
+#include "server/journal.hpp"
+#include "server/metrics/metrics.hpp"
 #include "server/services.hpp"
 
 #include <fmt/format.h>

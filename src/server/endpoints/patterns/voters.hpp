@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "client/core.hpp"
+#include <holdfast/error.hpp>
 
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+namespace holdfast::client {
+class Core;
+}
 
 namespace holdfast::server::patterns {
 

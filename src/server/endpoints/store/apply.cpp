@@ -3,11 +3,13 @@
 // POST /v1/store/apply: one step of the store, for a client that follows the protocol of
 // src/client/ at its own end. Unlike in /v1/locks nothing is taken back from a caller that left: it
 // repeats the same request, or releases it.
+#include "client/core.hpp"
 #include "model/limit_name.hpp"
 #include "server/endpoints/store/note.hpp"
 #include "server/endpoints/store/protocol.hpp"
 #include "server/http/rate_access.hpp"
 #include "server/runs/run_access.hpp"
+#include "server/store_streams.hpp"
 
 #include <algorithm>
 #include <array>
@@ -140,7 +142,7 @@ Task<Response> forget(const Call& call) {
   return done(answer_json(services, {{"forgotten", waiter.has_value()}}));
 }
 
-constexpr std::array routes{
+constexpr std::array store_apply_table{
     // What each command needs beyond that depends on its verb and its name.
     Route{Method::post, "/v1/store/apply", Access::read, apply},
     Route{Method::post, "/v1/store/forget", Access::read, forget},
@@ -149,6 +151,6 @@ constexpr std::array routes{
 }  // namespace
 
 extern const std::span<const Route> store_apply_routes;
-const std::span<const Route> store_apply_routes = routes;
+const std::span<const Route> store_apply_routes = store_apply_table;
 
 }  // namespace holdfast::server

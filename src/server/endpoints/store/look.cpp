@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rest of the store protocol: GET /v1/store/stream, list, history, diagnose and info.
+#include "client/core.hpp"
 #include "server/endpoints/store/protocol.hpp"
 #include "server/locks/visible.hpp"
 
@@ -141,7 +142,7 @@ Task<Response> info(const Call& call) {
   return done(answer_json(services, remote::to_json(about)));
 }
 
-constexpr std::array routes{
+constexpr std::array store_look_table{
     Route{Method::get, "/v1/store/stream", Access::lock, stream},
     Route{Method::get, "/v1/store/list", Access::read, list},
     Route{Method::get, "/v1/store/history", Access::read, history},
@@ -152,6 +153,6 @@ constexpr std::array routes{
 }  // namespace
 
 extern const std::span<const Route> store_look_routes;
-const std::span<const Route> store_look_routes = routes;
+const std::span<const Route> store_look_routes = store_look_table;
 
 }  // namespace holdfast::server

@@ -5,8 +5,11 @@
 #include "model/limit_name.hpp"
 #include "model/party.hpp"
 #include "server/http/rate_access.hpp"
+#include "server/journal.hpp"
+#include "server/metrics/metrics.hpp"
 #include "server/runs/run_answer.hpp"
 #include "server/services.hpp"
+#include "server/store_streams.hpp"
 
 namespace holdfast::server::store_api {
 

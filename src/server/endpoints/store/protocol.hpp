@@ -7,6 +7,7 @@
 #include "server/http/answer.hpp"
 #include "server/http/call.hpp"
 #include "server/services.hpp"
+#include "server/store_streams.hpp"
 
 #include <fmt/format.h>
 

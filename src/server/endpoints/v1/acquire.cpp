@@ -53,13 +53,13 @@ Task<Response> acquire_one(const Call& call) {
   return acquire_later(std::move(acquisition), call.request.stop());
 }
 
-constexpr std::array routes{
+constexpr std::array acquire_table{
     Route{Method::post, "/v1/locks/{name}/acquire", Access::lock, acquire_one},
 };
 
 }  // namespace
 
 extern const std::span<const Route> acquire_routes;
-const std::span<const Route> acquire_routes = routes;
+const std::span<const Route> acquire_routes = acquire_table;
 
 }  // namespace holdfast::server

@@ -43,7 +43,7 @@ Result<std::vector<std::string>> names_from(Fields& fields) {
   return names;
 }
 
-Result<AllOrder> parse(const Call& call) {
+Result<AllOrder> parse_all(const Call& call) {
   auto body = call.body();
   if (!body) return std::unexpected(std::move(body.error()));
   Fields fields(*body);
@@ -129,7 +129,7 @@ Task<Response> acquire_each(Services& services, Who who, AllOrder all, std::stop
 }
 
 Task<Response> acquire_all(const Call& call) {
-  auto all = parse(call);
+  auto all = parse_all(call);
   if (!all) return done(answer(all.error()));
   const bool may = std::ranges::all_of(all->orders, [&](const AcquireOrder& order) {
     return call.principal->may(Verb::lock, order.wanted.name.str());
@@ -140,13 +140,13 @@ Task<Response> acquire_all(const Call& call) {
   return acquire_each(call.services, call.who(), std::move(*all), call.request.stop());
 }
 
-constexpr std::array routes{
+constexpr std::array acquire_all_table{
     Route{Method::post, "/v1/locks:acquire-all", Access::lock, acquire_all},
 };
 
 }  // namespace
 
 extern const std::span<const Route> acquire_all_routes;
-const std::span<const Route> acquire_all_routes = routes;
+const std::span<const Route> acquire_all_routes = acquire_all_table;
 
 }  // namespace holdfast::server

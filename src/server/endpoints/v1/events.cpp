@@ -2,8 +2,11 @@
 //
 // GET /v1/events: server-sent events. A browser that lost its connection comes back with
 // Last-Event-ID and misses nothing that is still kept.
+#include "server/events/hub.hpp"
+#include "server/events/streams.hpp"
 #include "server/http/answer.hpp"
 #include "server/http/call.hpp"
+#include "server/options.hpp"
 #include "server/services.hpp"
 
 #include <array>
@@ -17,7 +20,7 @@ struct Subscriber {
   std::optional<std::uint64_t> after;
 };
 
-Result<Subscriber> parse(const Call& call) {
+Result<Subscriber> parse_subscriber(const Call& call) {
   auto query = call.query();
   if (!query) return std::unexpected(std::move(query.error()));
   Subscriber subscriber;
@@ -48,7 +51,7 @@ Result<Subscriber> parse(const Call& call) {
 
 Task<Response> events(const Call& call) {
   auto& services = call.services;
-  auto subscriber = parse(call);
+  auto subscriber = parse_subscriber(call);
   if (!subscriber) return done(answer(subscriber.error()));
   if (services.events.subscribers() >= services.options().limits.max_event_streams) {
     return done(answer(Error{Errc::limit_reached, "max_event_streams: too many are subscribed"}));
@@ -61,11 +64,11 @@ Task<Response> events(const Call& call) {
   return done(std::move(response));
 }
 
-constexpr std::array routes{Route{Method::get, "/v1/events", Access::read, events}};
+constexpr std::array event_table{Route{Method::get, "/v1/events", Access::read, events}};
 
 }  // namespace
 
 extern const std::span<const Route> event_routes;
-const std::span<const Route> event_routes = routes;
+const std::span<const Route> event_routes = event_table;
 
 }  // namespace holdfast::server

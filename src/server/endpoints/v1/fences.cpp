@@ -2,6 +2,7 @@
 //
 // POST /v1/fences/{resource}/check: for a resource that has no place of its own to remember the
 // newest fence it has seen.
+#include "client/core.hpp"
 #include "server/http/answer.hpp"
 #include "server/http/call.hpp"
 #include "server/http/fields.hpp"
@@ -17,7 +18,7 @@ struct CheckOrder {
   model::GuardCommand command;
 };
 
-Result<CheckOrder> parse(const Call& call) {
+Result<CheckOrder> parse_check(const Call& call) {
   auto resource = LockName::make(call.parameters[0]);
   if (!resource) return std::unexpected(std::move(resource.error()));
   const auto body = call.body();
@@ -50,7 +51,7 @@ Task<Response> check_one(Services& services, CheckOrder order) {
 }
 
 Task<Response> check(const Call& call) {
-  auto order = parse(call);
+  auto order = parse_check(call);
   if (!order) return done(answer(order.error()));
   if (!call.principal->may(Verb::lock, call.parameters[0])) {
     return done(answer(Problem{403, "forbidden", "your token does not cover this name"}));
@@ -58,13 +59,13 @@ Task<Response> check(const Call& call) {
   return check_one(call.services, std::move(*order));
 }
 
-constexpr std::array routes{
+constexpr std::array fence_table{
     Route{Method::post, "/v1/fences/{resource}/check", Access::lock, check},
 };
 
 }  // namespace
 
 extern const std::span<const Route> fence_routes;
-const std::span<const Route> fence_routes = routes;
+const std::span<const Route> fence_routes = fence_table;
 
 }  // namespace holdfast::server

@@ -9,6 +9,9 @@
 #include "server/http/answer.hpp"
 #include "server/http/call.hpp"
 #include "server/http/fields.hpp"
+#include "server/journal.hpp"
+#include "server/locks/waiting_room.hpp"
+#include "server/metrics/metrics.hpp"
 #include "server/runs/run_access.hpp"
 #include "server/runs/run_answer.hpp"
 #include "server/services.hpp"
@@ -121,7 +124,7 @@ Task<Response> begin_later(Services& services, Who who, BeginOrder order,
   co_return response;
 }
 
-Task<Response> begin(const Call& call) {
+Task<Response> begin_run(const Call& call) {
   auto order = parse_begin(call);
   if (!order) return done(answer(order.error()));
   if (!may(call, RunVerb::begin, order->name)) return done(forbidden());
@@ -221,8 +224,8 @@ Task<Response> forget(const Call& call) {
   return forget_later(call.services, call.who(), std::move(*name), std::move(reason));
 }
 
-constexpr std::array routes{
-    Route{Method::post, "/v1/idempotency/{key}/begin", Access::lock, begin},
+constexpr std::array idempotency_table{
+    Route{Method::post, "/v1/idempotency/{key}/begin", Access::lock, begin_run},
     Route{Method::post, "/v1/idempotency/{key}/renew", Access::lock, say<RunVerb::renew>},
     Route{Method::post, "/v1/idempotency/{key}/complete", Access::lock, say<RunVerb::complete>},
     Route{Method::post, "/v1/idempotency/{key}/fail", Access::lock, say<RunVerb::fail>},
@@ -234,6 +237,6 @@ constexpr std::array routes{
 }  // namespace
 
 extern const std::span<const Route> idempotency_routes;
-const std::span<const Route> idempotency_routes = routes;
+const std::span<const Route> idempotency_routes = idempotency_table;
 
 }  // namespace holdfast::server

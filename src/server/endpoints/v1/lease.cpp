@@ -6,9 +6,12 @@
 #include "server/endpoints/v1/encode.hpp"
 #include "server/http/call.hpp"
 #include "server/http/fields.hpp"
+#include "server/journal.hpp"
 #include "server/locks/ask.hpp"
 #include "server/locks/order.hpp"
+#include "server/metrics/metrics.hpp"
 #include "server/services.hpp"
+#include "server/sessions/sessions.hpp"
 
 #include <array>
 
@@ -22,7 +25,7 @@ struct LeaseOrder {
   Micros ttl{};
 };
 
-Result<LeaseOrder> parse(const Call& call, bool has_ttl) {
+Result<LeaseOrder> parse_lease(const Call& call, bool has_ttl) {
   auto name = LockName::make(call.parameters[0]);
   if (!name) return std::unexpected(std::move(name.error()));
   const auto body = call.body();
@@ -71,7 +74,7 @@ Response encode_released(Services& services, const Who& who, const LeaseOrder& o
   if (!reply) return refused(metrics.releases, reply.error());
   const auto& outcome = std::get<model::LockOutcome>(reply->outcome);
   const auto* released = std::get_if<model::Released>(&outcome);
-  services.sessions->forget(order.name.str(), order.owner, order.request);
+  services.sessions.forget(order.name.str(), order.owner, order.request);
   if (released == nullptr) {
     return refused(metrics.releases, explain(order.name, outcome));
   }
@@ -104,7 +107,7 @@ Task<Response> run(const Call& call, LeaseOrder order, Verb verb, Encode encode)
 }
 
 Task<Response> renew(const Call& call) {
-  auto order = parse(call, true);
+  auto order = parse_lease(call, true);
   if (!order) return done(answer(order.error()));
   if (!call.principal->may(Verb::lock, call.parameters[0])) {
     return done(answer(not_held_or_not_yours(call.parameters[0])));
@@ -114,7 +117,7 @@ Task<Response> renew(const Call& call) {
 }
 
 Task<Response> release(const Call& call) {
-  auto order = parse(call, false);
+  auto order = parse_lease(call, false);
   if (!order) return done(answer(order.error()));
   if (!call.principal->may(Verb::lock, call.parameters[0])) {
     return done(answer(not_held_or_not_yours(call.parameters[0])));
@@ -123,7 +126,7 @@ Task<Response> release(const Call& call) {
   return run(call, std::move(*order), std::move(verb), encode_released);
 }
 
-constexpr std::array routes{
+constexpr std::array lease_table{
     Route{Method::post, "/v1/locks/{name}/renew", Access::lock, renew},
     Route{Method::post, "/v1/locks/{name}/release", Access::lock, release},
 };
@@ -131,6 +134,6 @@ constexpr std::array routes{
 }  // namespace
 
 extern const std::span<const Route> lease_routes;
-const std::span<const Route> lease_routes = routes;
+const std::span<const Route> lease_routes = lease_table;
 
 }  // namespace holdfast::server

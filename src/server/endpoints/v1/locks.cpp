@@ -3,8 +3,10 @@
 // Looking at locks, and taking one away: GET /v1/locks, GET and DELETE /v1/locks/{name}.
 #include "client/explain.hpp"
 #include "server/endpoints/v1/encode.hpp"
+#include "server/events/hub.hpp"
 #include "server/http/call.hpp"
 #include "server/http/fields.hpp"
+#include "server/journal.hpp"
 #include "server/locks/ask.hpp"
 #include "server/locks/visible.hpp"
 #include "server/services.hpp"
@@ -68,7 +70,7 @@ Task<Response> list_page(Services& services, PrincipalPtr principal, store::List
   co_return answer(200, body);
 }
 
-Task<Response> list(const Call& call) {
+Task<Response> list_locks(const Call& call) {
   auto request = parse_list(call);
   if (!request) return done(answer(request.error()));
   return list_page(call.services, call.principal, std::move(*request));
@@ -109,8 +111,8 @@ Task<Response> force(const Call& call) {
   return force_release(call.services, call.who(), std::move(*name), std::move(reason));
 }
 
-constexpr std::array routes{
-    Route{Method::get, "/v1/locks", Access::read, list},
+constexpr std::array lock_table{
+    Route{Method::get, "/v1/locks", Access::read, list_locks},
     Route{Method::get, "/v1/locks/{name}", Access::read, get},
     Route{Method::del, "/v1/locks/{name}", Access::admin, force},
 };
@@ -118,6 +120,6 @@ constexpr std::array routes{
 }  // namespace
 
 extern const std::span<const Route> lock_routes;
-const std::span<const Route> lock_routes = routes;
+const std::span<const Route> lock_routes = lock_table;
 
 }  // namespace holdfast::server

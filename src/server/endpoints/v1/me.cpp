@@ -29,11 +29,11 @@ Task<Response> me(const Call& call) {
             {"needs_token", call.services.tokens() != nullptr}}));
 }
 
-constexpr std::array routes{Route{Method::get, "/v1/me", Access::read, me}};
+constexpr std::array me_table{Route{Method::get, "/v1/me", Access::read, me}};
 
 }  // namespace
 
 extern const std::span<const Route> me_routes;
-const std::span<const Route> me_routes = routes;
+const std::span<const Route> me_routes = me_table;
 
 }  // namespace holdfast::server

@@ -9,6 +9,7 @@
 #include "server/http/fields.hpp"
 #include "server/http/rate_access.hpp"
 #include "server/http/rate_answer.hpp"
+#include "server/metrics/rate_board.hpp"
 #include "server/services.hpp"
 #include "server/wall_clock.hpp"
 #include "text/rate.hpp"
@@ -25,7 +26,7 @@ namespace {
 using RateVerb = model::RateCommand::Verb;
 
 constexpr std::size_t max_rate_bytes = 64;
-constexpr std::size_t max_word_bytes = 64;
+constexpr std::size_t max_rate_word_bytes = 64;
 
 struct RateOrder {
   recipes::RateQuestion question;
@@ -54,13 +55,13 @@ std::optional<text::Rate> read_rate(Fields& fields) {
   return std::nullopt;
 }
 
-Result<RateOrder> parse(const Call& call, RateVerb verb) {
+Result<RateOrder> parse_rate(const Call& call, RateVerb verb) {
   const auto body = call.body();
   if (!body) return std::unexpected(body.error());
   Fields fields(*body);
   const auto rate = read_rate(fields);
-  const auto algorithm = fields.text("algorithm", max_word_bytes);
-  const auto layout = fields.text("layout", max_word_bytes);
+  const auto algorithm = fields.text("algorithm", max_rate_word_bytes);
+  const auto layout = fields.text("layout", max_rate_word_bytes);
   const auto burst = fields.number("burst", 1, max_rate_limit);
   // A reset has no cost, and only a check can be refused.
   const auto cost = verb != RateVerb::reset ? fields.number("cost", 1, max_rate_limit) : 1;
@@ -103,7 +104,7 @@ Task<Response> encode_later(Services& services, Who who, RateOrder order,
 
 template <RateVerb verb>
 Task<Response> endpoint(const Call& call) {
-  auto order = parse(call, verb);
+  auto order = parse_rate(call, verb);
   if (!order) return done(answer(order.error()));
   const auto counted = counted_under(*order);
   if (!call.principal->may(needed_verb(verb, counted), counted)) {
@@ -142,7 +143,7 @@ boost::json::object to_json(const ShownRate& shown) {
   return out;
 }
 
-Task<Response> list(const Call& call) {
+Task<Response> list_rates(const Call& call) {
   boost::json::array limits;
   for (const auto& each : call.services.rate_board.all()) {
     if (call.principal->may(Verb::read, each.scope)) limits.emplace_back(to_json(each));
@@ -150,8 +151,8 @@ Task<Response> list(const Call& call) {
   return done(answer(200, {{"limits", std::move(limits)}}));
 }
 
-constexpr std::array routes{
-    Route{Method::get, "/v1/rate-limits", Access::read, list},
+constexpr std::array rate_limit_table{
+    Route{Method::get, "/v1/rate-limits", Access::read, list_rates},
     Route{Method::post, "/v1/rate-limits/{scope}/check", Access::lock, endpoint<RateVerb::check>},
     Route{Method::post, "/v1/rate-limits/{scope}/peek", Access::read, endpoint<RateVerb::peek>},
     Route{Method::post, "/v1/rate-limits/{scope}/reset", Access::admin, endpoint<RateVerb::reset>},
@@ -160,6 +161,6 @@ constexpr std::array routes{
 }  // namespace
 
 extern const std::span<const Route> rate_limit_routes;
-const std::span<const Route> rate_limit_routes = routes;
+const std::span<const Route> rate_limit_routes = rate_limit_table;
 
 }  // namespace holdfast::server

@@ -17,7 +17,7 @@ namespace {
 namespace json = boost::json;
 using RunVerb = model::RunCommand::Verb;
 
-constexpr std::size_t max_word_bytes = 64;
+constexpr std::size_t max_take_over_bytes = 64;
 constexpr std::size_t max_method_bytes = 64;
 constexpr std::size_t max_path_bytes = 16 * 1024;
 constexpr std::uint64_t min_status = 100;
@@ -52,7 +52,7 @@ Result<std::string> fingerprint_of(json::object request) {
 }
 
 std::optional<TakeOver> read_take_over(Fields& fields) {
-  const auto word = fields.text("take_over", max_word_bytes);
+  const auto word = fields.text("take_over", max_take_over_bytes);
   if (!word) return std::nullopt;
   if (*word == "run") return TakeOver::run;
   if (*word == "refuse") return TakeOver::refuse;

@@ -2,6 +2,8 @@
 //
 // POST /v1/sessions, /v1/sessions:keep-alive and /v1/sessions:end; GET /v1/sessions. A session's
 // secret is in bodies only, never in a URL.
+#include "server/sessions/sessions.hpp"
+
 #include "server/endpoints/v1/encode.hpp"
 #include "server/http/call.hpp"
 #include "server/http/fields.hpp"
@@ -20,7 +22,7 @@ struct SessionOrder {
   Micros ttl{};
 };
 
-Result<SessionOrder> parse(const Call& call, bool has_secret, bool has_ttl) {
+Result<SessionOrder> parse_session(const Call& call, bool has_secret, bool has_ttl) {
   const auto body = call.body();
   if (!body) return std::unexpected(body.error());
   Fields fields(*body);
@@ -44,46 +46,46 @@ Response encode(const Result<Sessions::Alive>& alive) {
 }
 
 Task<Response> begin_one(Services& services, Who who, Micros ttl) {
-  auto beginning = services.sessions->begin(std::move(who), ttl);
+  auto beginning = services.sessions.begin(std::move(who), ttl);
   const Result<Sessions::Alive> alive = co_await std::move(beginning);
   co_return encode(alive);
 }
 
-Task<Response> begin(const Call& call) {
-  const auto order = parse(call, false, true);
+Task<Response> begin_session(const Call& call) {
+  const auto order = parse_session(call, false, true);
   if (!order) return done(answer(order.error()));
   return begin_one(call.services, call.who(), order->ttl);
 }
 
 Task<Response> keep_one(Services& services, SessionOrder order) {
-  auto keeping = services.sessions->keep_alive(std::move(order.secret), order.ttl);
+  auto keeping = services.sessions.keep_alive(std::move(order.secret), order.ttl);
   const Result<Sessions::Alive> alive = co_await std::move(keeping);
   co_return encode(alive);
 }
 
 Task<Response> keep_alive(const Call& call) {
-  auto order = parse(call, true, true);
+  auto order = parse_session(call, true, true);
   if (!order) return done(answer(order.error()));
   return keep_one(call.services, std::move(*order));
 }
 
 Task<Response> end_one(Services& services, Who who, std::string secret) {
   const auto public_id = SessionId::of(secret).public_id;
-  auto ending = services.sessions->end(std::move(who), std::move(secret));
+  auto ending = services.sessions.end(std::move(who), std::move(secret));
   const Result<std::size_t> released = co_await std::move(ending);
   if (!released) co_return answer(released.error());
   co_return answer(200, {{"session_id", public_id}, {"released", *released}});
 }
 
 Task<Response> end(const Call& call) {
-  auto order = parse(call, true, false);
+  auto order = parse_session(call, true, false);
   if (!order) return done(answer(order.error()));
   return end_one(call.services, call.who(), std::move(order->secret));
 }
 
-Task<Response> list(const Call& call) {
+Task<Response> list_sessions(const Call& call) {
   boost::json::array sessions;
-  for (const auto& each : call.services.sessions->list()) {
+  for (const auto& each : call.services.sessions.list()) {
     boost::json::array names;
     for (const auto& name : each.names) {
       if (call.principal->may(Verb::read, name)) names.emplace_back(name);
@@ -97,16 +99,16 @@ Task<Response> list(const Call& call) {
   return done(answer(200, {{"sessions", std::move(sessions)}}));
 }
 
-constexpr std::array routes{
-    Route{Method::post, "/v1/sessions", Access::lock, begin},
+constexpr std::array session_table{
+    Route{Method::post, "/v1/sessions", Access::lock, begin_session},
     Route{Method::post, "/v1/sessions:keep-alive", Access::lock, keep_alive},
     Route{Method::post, "/v1/sessions:end", Access::lock, end},
-    Route{Method::get, "/v1/sessions", Access::read, list},
+    Route{Method::get, "/v1/sessions", Access::read, list_sessions},
 };
 
 }  // namespace
 
 extern const std::span<const Route> session_routes;
-const std::span<const Route> session_routes = routes;
+const std::span<const Route> session_routes = session_table;
 
 }  // namespace holdfast::server

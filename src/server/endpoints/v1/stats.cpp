@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // GET /v1/stats, /v1/stats/history, /v1/contention, /v1/deadlocks and /metrics: how it is going.
+#include "server/audit/audit_log.hpp"
 #include "server/endpoints/v1/encode.hpp"
 #include "server/http/answer.hpp"
 #include "server/http/call.hpp"
+#include "server/metrics/metrics.hpp"
+#include "server/metrics/stats_history.hpp"
 #include "server/services.hpp"
+#include "server/watch/watcher.hpp"
 
 #include <boost/json/array.hpp>
 #include <fmt/format.h>
@@ -44,14 +48,14 @@ boost::json::array contended_names(const Call& call, RankedBy rank, std::size_t 
 }
 
 Task<Response> contention(const Call& call) {
-  call.services.watcher->want();
+  call.services.watcher.want();
   return done(answer(200, {{"names", contended_names(call, RankedBy::time, shown_names_by_time)}}));
 }
 
 Task<Response> history(const Call& call) {
   const auto query = call.query();
   if (!query) return done(answer(query.error()));
-  call.services.watcher->want();
+  call.services.watcher.want();
   std::string word = "1m";
   for (const auto& [name, value] : *query) {
     if (name != "span") return done(answer(Error{Errc::bad_input, "query: only span is known"}));
@@ -61,12 +65,12 @@ Task<Response> history(const Call& call) {
   if (span == nullptr) {
     return done(answer(Error{Errc::bad_input, fmt::format("span: must be one of {}", span_words)}));
   }
-  return done(answer(200, call.services.history->columns(*span)));
+  return done(answer(200, call.services.history.columns(*span)));
 }
 
 Task<Response> stats(const Call& call) {
   auto& services = call.services;
-  services.watcher->want();
+  services.watcher.want();
   const auto gauges = services.gauges();
   return done(
       answer(200, {{"contended", contended_names(call, RankedBy::times, shown_contended_names)},
@@ -91,9 +95,9 @@ boost::json::object to_json(const DeadlockMember& member, const Principal& reade
 }
 
 Task<Response> deadlocks(const Call& call) {
-  call.services.watcher->want();
+  call.services.watcher.want();
   boost::json::array all;
-  for (const auto& each : call.services.watcher->deadlocks()) {
+  for (const auto& each : call.services.watcher.deadlocks()) {
     boost::json::array members;
     for (const auto& member : each.members) {
       if (!call.principal->may(Verb::read, member.waits_for)) continue;
@@ -109,13 +113,13 @@ Task<Response> deadlocks(const Call& call) {
 
 Task<Response> metrics(const Call& call) {
   auto& services = call.services;
-  services.watcher->want();
+  services.watcher.want();
   return done({.status = 200,
                .content_type = "text/plain; version=0.0.4; charset=utf-8",
                .body = exposition(services.metrics(), services.gauges(), HOLDFAST_VERSION)});
 }
 
-constexpr std::array routes{
+constexpr std::array stats_table{
     Route{Method::get, "/v1/stats", Access::read, stats},
     Route{Method::get, "/v1/stats/history", Access::read, history},
     Route{Method::get, "/v1/contention", Access::read, contention},
@@ -126,6 +130,6 @@ constexpr std::array routes{
 }  // namespace
 
 extern const std::span<const Route> stats_routes;
-const std::span<const Route> stats_routes = routes;
+const std::span<const Route> stats_routes = stats_table;
 
 }  // namespace holdfast::server

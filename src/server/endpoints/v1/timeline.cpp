@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // GET /v1/locks/{name}/timeline: what happened to a lock lately, as far as this server knows.
+#include "server/events/timelines.hpp"
 #include "server/http/answer.hpp"
 #include "server/http/call.hpp"
 #include "server/services.hpp"
@@ -53,13 +54,13 @@ Task<Response> timeline(const Call& call) {
   return done(encode(name->str(), may_see ? call.services.timelines.of(name->str()) : Timeline{}));
 }
 
-constexpr std::array routes{
+constexpr std::array timeline_table{
     Route{Method::get, "/v1/locks/{name}/timeline", Access::read, timeline},
 };
 
 }  // namespace
 
 extern const std::span<const Route> timeline_routes;
-const std::span<const Route> timeline_routes = routes;
+const std::span<const Route> timeline_routes = timeline_table;
 
 }  // namespace holdfast::server

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // GET /v1/audit: who did what. Reads files, so it runs on a thread of its own.
+#include "server/audit/audit_log.hpp"
 #include "server/http/answer.hpp"
 #include "server/http/call.hpp"
 #include "server/reader_thread.hpp"
@@ -50,7 +51,7 @@ Result<void> take(AuditQuery& query, std::string_view name, std::string value) {
               "query: only prefix, what, principal, since, until, cursor and limit are known");
 }
 
-Result<AuditQuery> parse(const Call& call) {
+Result<AuditQuery> parse_audit_query(const Call& call) {
   auto parsed = call.query();
   if (!parsed) return std::unexpected(std::move(parsed.error()));
   AuditQuery query;
@@ -84,16 +85,16 @@ Task<Response> read(Services& services, AuditQuery query) {
 }
 
 Task<Response> audit(const Call& call) {
-  auto query = parse(call);
+  auto query = parse_audit_query(call);
   if (!query) return done(answer(query.error()));
   return read(call.services, std::move(*query));
 }
 
-constexpr std::array routes{Route{Method::get, "/v1/audit", Access::admin, audit}};
+constexpr std::array trail_table{Route{Method::get, "/v1/audit", Access::admin, audit}};
 
 }  // namespace
 
 extern const std::span<const Route> trail_routes;
-const std::span<const Route> trail_routes = routes;
+const std::span<const Route> trail_routes = trail_table;
 
 }  // namespace holdfast::server

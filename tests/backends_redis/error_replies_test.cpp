@@ -5,7 +5,9 @@
 
 #include "redis_fixture.hpp"
 
+#include <atomic>
 #include <filesystem>
+#include <future>
 #include <thread>
 
 namespace holdfast::test {
@@ -62,29 +64,30 @@ TEST_F(RedisErrors, a_full_server_refuses_new_locks_and_still_renews_and_release
 }
 
 TEST_F(RedisErrors, a_busy_server_is_asked_again_until_it_answers) {
-  std::thread script([this] {
-    RawRedis other(server);
-    other.call({"EVAL",
-                "local t = redis.call('TIME') local e = t[1] * 1000 + t[2] / 1000 + 200 "
-                "repeat t = redis.call('TIME') until t[1] * 1000 + t[2] / 1000 > e",
-                "0"});
-  });
-  std::this_thread::sleep_for(60ms);
-  auto lease = client.mutex("orders").acquire();
-  EXPECT_TRUE(lease) << lease.error().message;
+  std::thread script(
+      [this] { RawRedis(server.port(), 60s).call({"EVAL", "while true do end", "0"}); });
+  const auto is_busy = [&] { return raw.text({"PING"}).starts_with("BUSY"); };
+  EXPECT_TRUE(eventually(is_busy));
+  auto asking =
+      std::async(std::launch::async, [&] { return client.mutex("orders").acquire({.wait = 30s}); });
+  EXPECT_EQ(asking.wait_for(100ms), std::future_status::timeout);
+  EXPECT_EQ(raw.text({"SCRIPT", "KILL"}), "OK");
   script.join();
+  const auto lease = asking.get();
+  EXPECT_TRUE(lease) << lease.error().message;
 }
 
 TEST_F(RedisErrors, a_loading_server_is_asked_again_until_it_answers) {
   for (int i = 0; i < 200; ++i) raw.call({"SET", "filler:" + std::to_string(i), "x"});
   raw.call({"CONFIG", "SET", "key-load-delay", "1000"});  // microseconds for each key
   raw.call({"CONFIG", "SET", "loading-process-events-interval-bytes", "1024"});
-  std::thread reload([this] {
-    RawRedis other(server);
-    other.call({"DEBUG", "RELOAD"});
+  std::atomic<bool> is_over = false;
+  std::thread reload([&] {
+    RawRedis(server.port(), 60s).call({"DEBUG", "RELOAD"});
+    is_over = true;
   });
-  std::this_thread::sleep_for(30ms);
-  auto lease = client.mutex("orders").acquire({.wait = 3s});
+  EXPECT_TRUE(eventually([&] { return raw.text({"PING"}).starts_with("LOADING") || is_over; }));
+  auto lease = client.mutex("orders").acquire({.wait = 30s});
   EXPECT_TRUE(lease) << lease.error().message;
   reload.join();
 }
@@ -96,7 +99,7 @@ TEST_F(RedisErrors, a_replica_is_unavailable_until_it_is_a_master_again) {
   EXPECT_EQ(refused.error().code, Errc::unavailable);
   EXPECT_NE(refused.error().message.find("replica"), std::string::npos) << refused.error().message;
   raw.call({"REPLICAOF", "NO", "ONE"});
-  auto lease = client.mutex("orders").acquire({.wait = 2s});
+  auto lease = client.mutex("orders").acquire({.wait = 30s});
   EXPECT_TRUE(lease) << lease.error().message;
 }
 

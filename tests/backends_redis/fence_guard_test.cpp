@@ -20,7 +20,7 @@ class RedisGuard : public RedisTest {
   Result<model::GuardOutcome> check(store::Store& store, Fence fence) {
     store::Request request{.name = LockName::make("warehouse").value(),
                            .command = model::GuardCommand{.fence = fence},
-                           .deadline = runtime->now() + 5s};
+                           .deadline = runtime->now() + 60s};
     auto reply = runtime::run_blocking(store.apply(std::move(request)));
     if (!reply) return std::unexpected(std::move(reply.error()));
     return std::get<model::GuardOutcome>(reply->outcome);

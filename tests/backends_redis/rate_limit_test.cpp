@@ -38,7 +38,7 @@ class RedisRate : public RedisTest {
   Result<RateOutcome> ask(store::Store& store, const RateCommand& command) {
     store::Request request{.name = model::limit_name("api", command.rule).value(),
                            .command = command,
-                           .deadline = runtime->now() + 10s};
+                           .deadline = runtime->now() + 60s};
     auto reply = runtime::run_blocking(store.apply(std::move(request)));
     if (!reply) return std::unexpected(std::move(reply.error()));
     return std::get<RateOutcome>(reply->outcome);

@@ -4,12 +4,13 @@
 #include <holdfast/holdfast.hpp>
 
 #include "support/redis_server.hpp"
+#include "support/timing.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <string>
-#include <thread>
+#include <vector>
 
 namespace holdfast::test {
 
@@ -32,17 +33,6 @@ class RedisTest : public testing::Test {
     if (client) return Errc{};
     if (message) *message = client.error().message;
     return client.error().code;
-  }
-
-  // Until it is so; false if it never came to be.
-  template <typename Condition>
-  static bool eventually(Condition condition, std::chrono::milliseconds patience = 5s) {
-    const auto until = std::chrono::steady_clock::now() + patience;
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > until) return false;
-      std::this_thread::sleep_for(2ms);
-    }
-    return true;
   }
 
   RedisServer server;

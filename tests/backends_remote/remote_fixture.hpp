@@ -12,12 +12,14 @@
 #include "runtime/spawn.hpp"
 #include "server/server.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/timing.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-#include <thread>
+#include <memory>
+#include <stdexcept>
+#include <string>
 
 namespace holdfast::test {
 
@@ -31,13 +33,14 @@ class RemoteTest : public testing::Test {
   ServerPtr serve(std::uint16_t port = 0, server::ServerOptions options = {}) {
     options.listen = {fmt::format("127.0.0.1:{}", port)};
     options.drain = 50ms;
+    Result<ServerPtr> started = fail(Errc::unavailable, "not started");
     // A port that was just given up may not be free at once.
-    for (int attempt = 0;; ++attempt) {
-      auto started = server::Server::start(options, client::make_core(store, runtime));
-      if (started) return std::move(*started);
-      if (attempt == 100) throw std::runtime_error(started.error().message);
-      std::this_thread::sleep_for(20ms);
-    }
+    eventually([&] {
+      started = server::Server::start(options, client::make_core(store, runtime));
+      return started.has_value();
+    });
+    if (!started) throw std::runtime_error(started.error().message);
+    return *std::move(started);
   }
   static std::uint16_t port_of(const server::Server& server) {
     const auto address = server.addresses().front();
@@ -50,16 +53,6 @@ class RemoteTest : public testing::Test {
     if (!client) throw std::runtime_error(client.error().message);
     return std::move(*client);
   }
-  static bool becomes_true(const std::function<bool()>& condition,
-                           std::chrono::milliseconds within = 10s) {
-    const auto until = std::chrono::steady_clock::now() + within;
-    while (!condition()) {
-      if (std::chrono::steady_clock::now() > until) return false;
-      std::this_thread::sleep_for(2ms);
-    }
-    return true;
-  }
-
   TemporaryFolder folder;
   std::shared_ptr<runtime::Runtime> runtime = runtime::shared_runtime();
   std::shared_ptr<store::Store> store =

@@ -114,7 +114,7 @@ TEST_F(RemoteTest, a_word_of_a_run_whose_answer_is_lost_is_said_again_and_counts
   const auto ask = [&](RunCommand command) {
     store::Request request{.name = LockName::make("order:42").value(),
                            .command = std::move(command),
-                           .deadline = runtime->now() + 10s};
+                           .deadline = runtime->now() + 60s};
     auto reply = runtime::run_blocking((*remote)->apply(std::move(request)));
     EXPECT_TRUE(reply) << reply.error().message;
     return reply ? std::get<RunOutcome>(reply->outcome) : RunOutcome{};

@@ -8,11 +8,11 @@
 #include "backends/memory/memory_store.hpp"
 #include "client/core.hpp"
 #include "client/hand_client.hpp"
+#include "support/timing.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <thread>
 
 namespace holdfast::test {
 
@@ -21,13 +21,12 @@ inline Client real_client() {
   return Client(client::make_core(backends::memory::make_memory_store(runtime), runtime));
 }
 
-// True as soon as `condition` is, false if it is not within a generous time.
-template <typename Condition>
-bool soon(Condition condition) {
-  const auto give_up = std::chrono::steady_clock::now() + 10s;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > give_up) return false;
-    std::this_thread::sleep_for(1ms);
+// Whether it is renewed, again and again.
+inline bool gets_renewed(const Lease& lease) {
+  const auto end = [&] { return std::chrono::steady_clock::now() + lease.remaining(); };
+  for (int i = 0; i < 3; ++i) {
+    const auto before = end();
+    if (!eventually([&] { return end() > before + 5ms; })) return false;
   }
   return true;
 }

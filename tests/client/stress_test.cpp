@@ -71,7 +71,7 @@ TEST(Stress, threads_that_wait_cancel_and_let_go_in_every_way_count_right) {
     }
   });
   for (std::size_t i = 0; i < names; ++i) EXPECT_EQ(guarded[i].count, granted[i].load());
-  EXPECT_TRUE(soon([&] { return value_of(client.list()).locks.empty(); }));
+  EXPECT_TRUE(eventually([&] { return value_of(client.list()).locks.empty(); }));
 }
 
 TEST(Stress, everybody_who_waits_long_enough_is_served) {
@@ -108,9 +108,9 @@ TEST(Stress, awaiting_coroutines_are_resumed_one_at_a_time_and_all_of_them) {
       if (dice() % 4 == 0) stop.request_stop();
     }
   });
-  EXPECT_TRUE(soon([&] { return finished == threads * rounds; }));
+  EXPECT_TRUE(eventually([&] { return finished == threads * rounds; }));
   EXPECT_EQ(guarded.count, touched.load());
-  EXPECT_TRUE(soon([&] { return value_of(client.list()).locks.empty(); }));
+  EXPECT_TRUE(eventually([&] { return value_of(client.list()).locks.empty(); }));
 }
 
 TEST(Stress, readers_and_writers_and_upgrades_keep_their_word) {

@@ -2,10 +2,9 @@
 //
 // Nothing is left behind in Redis but the counter, whatever way a lock ends.
 #include "real_lock.hpp"
+#include "support/timing.hpp"
 
 #include <gmock/gmock.h>
-
-#include <thread>
 
 namespace holdfast::test {
 namespace {
@@ -14,8 +13,7 @@ class Leftovers : public RealLock {
  protected:
   // The server removes a few expired keys at a time by itself.
   void expect_to_vanish() {
-    for (int i = 0; i < 500 && redis_.integer({"DBSIZE"}) > 1; ++i)
-      std::this_thread::sleep_for(10ms);
+    eventually([&] { return redis_.integer({"DBSIZE"}) <= 1; });
     EXPECT_THAT(keys(), only_counter());
   }
 };

@@ -26,7 +26,7 @@ std::string url_of(const RawServer& server) {
   return fmt::format("http://127.0.0.1:{}/forrst?tenant=a%20b", server.port());
 }
 
-CallOptions call_of(Duration timeout = 10s) { return {.function = "f", .timeout = timeout}; }
+CallOptions call_of(Duration timeout = 1min) { return {.function = "f", .timeout = timeout}; }
 
 std::string body_of(const std::string& request) {
   const auto end = request.find("\r\n\r\n");

@@ -5,6 +5,7 @@
 #include <holdfast/forrst/service.hpp>
 
 #include "frame_server.hpp"
+#include "support/timing.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -25,12 +26,12 @@ using test::reply_to;
 
 Client client_of(const FrameServer& server) { return *Client::open(server.url()); }
 
-CallOptions call_of(std::string function, Duration timeout = 10s) {
+CallOptions call_of(std::string function, Duration timeout = 1min) {
   return {.function = std::move(function), .timeout = timeout};
 }
 
 // More than a socket buffers.
-CallOptions long_call(Duration timeout = 10s) {
+CallOptions long_call(Duration timeout = 1min) {
   auto options = call_of("f", timeout);
   options.arguments.emplace("much", std::string(1'000'000, 'x'));
   return options;
@@ -221,7 +222,8 @@ TEST(ForrstClientSocket, no_answer_in_time_leaves_open_what_happened) {
     peer.request();
     peer.wait_for_the_end();
   });
-  EXPECT_EQ(code_of(client_of(server).call(call_of("f", 30ms))), Errc::outcome_unknown);
+  EXPECT_EQ(code_of(client_of(server).call(call_of("f", test::at_most(100ms)))),
+            Errc::outcome_unknown);
 }
 
 TEST(ForrstClientSocket, an_attempt_may_take_as_long_as_its_lock_and_no_longer_than_its_deadline) {
@@ -265,7 +267,7 @@ TEST(ForrstClientSocket, a_request_that_never_went_out_whole_did_nothing) {
   std::stop_source stop;
   auto calling =
       std::async(std::launch::async, [&] { return client.call(long_call(), stop.get_token()); });
-  std::this_thread::sleep_for(20ms);
+  ASSERT_TRUE(test::eventually([&] { return server.connections() == 2; }));
   stop.request_stop();
   EXPECT_EQ(code_of(calling.get()), Errc::cancelled);
   over.set_value();

@@ -22,20 +22,20 @@ class Extensions : public ForrstService {};
 TEST_F(Extensions, a_deadline_reaches_the_function_and_the_answer_tells_what_is_left) {
   charge = [](const Invocation& call) -> Outcome {
     const auto left = call.deadline - std::chrono::steady_clock::now();
-    EXPECT_LE(left, 5s);
-    EXPECT_GT(left, 1s);
+    EXPECT_LE(left, 60s);
+    EXPECT_GT(left, 10s);
     return nullptr;
   };
-  const auto told = ask(Question{}.with(deadline_urn, span(5)));
+  const auto told = ask(Question{}.with(deadline_urn, span(60)));
   const auto* data = told.data(deadline_urn);
   ASSERT_NE(data, nullptr);
-  EXPECT_EQ(data->at("specified"), json::value(span(5)));
-  EXPECT_LE(data->at("remaining").at("value").as_int64(), 5000);
+  EXPECT_EQ(data->at("specified"), json::value(span(60)));
+  EXPECT_LE(data->at("remaining").at("value").as_int64(), 60'000);
   EXPECT_LT(data->at("utilization").to_number<double>(), 1.0);
 }
 
 TEST_F(Extensions, every_form_of_a_deadline_is_read) {
-  for (const auto* options : {R"({"value": 900, "unit": "millisecond"})",
+  for (const auto* options : {R"({"value": 90000, "unit": "millisecond"})",
                               R"({"timeout": {"value": 5, "unit": "minute"}})",
                               R"({"value": "2999-01-01T00:00:00Z", "unit": "iso8601"})",
                               R"({"deadline": "2999-01-01T01:00:00+01:00"})"}) {
@@ -70,7 +70,7 @@ TEST_F(Extensions, a_deadline_cuts_the_wait_for_a_lock) {
 TEST_F(Extensions, a_function_is_told_to_stop_when_its_time_is_over) {
   add({.name = "slow.work",
        .handler = [](const Invocation& call) -> Outcome {
-         while (!call.stop.stop_requested()) std::this_thread::sleep_for(1ms);
+         wait_for_stop(call.stop);
          return std::unexpected(forrst::Fault{.code = "DEADLINE_EXCEEDED", .message = "stopped"});
        },
        .timeout = 50ms});

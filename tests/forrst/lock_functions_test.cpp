@@ -115,7 +115,7 @@ TEST_F(LockFunctions, a_release_leaves_those_alone_who_wait_under_the_same_owner
   Question question;
   question.locked({{"key", "user:1"}, {"ttl", span(60)}, {"owner", "anna"}, {"block", span(60)}});
   auto waiting = std::async(std::launch::async, [&] { return ask(question); });
-  while (client.inspect(charge_key)->waiters.empty()) std::this_thread::sleep_for(1ms);
+  ASSERT_TRUE(has_waiter(charge_key));
   EXPECT_EQ(release("anna").code(), "LOCK_OWNERSHIP_MISMATCH");
   EXPECT_EQ(client.inspect(charge_key)->waiters.size(), 1U);
   ASSERT_TRUE(theirs->release());
@@ -215,10 +215,7 @@ TEST_F(LockFunctions, an_acquisition_whose_answer_is_lost_is_given_back) {
   ASSERT_TRUE(is_locked("lock:deploy"));
   ASSERT_TRUE(reply.undelivered);
   reply.undelivered();
-  for (int tries = 0; tries < 500 && is_locked("lock:deploy"); ++tries) {
-    std::this_thread::sleep_for(10ms);
-  }
-  EXPECT_FALSE(is_locked("lock:deploy"));
+  EXPECT_TRUE(eventually([&] { return !is_locked("lock:deploy"); }));
 }
 
 TEST_F(LockFunctions, an_owner_that_took_it_again_and_let_it_end_did_not_release_it) {

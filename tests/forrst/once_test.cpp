@@ -145,7 +145,6 @@ TEST_F(OnceExtension, whoever_comes_again_and_again_does_not_begin_another_run) 
   inside.wait();
   for (int tries = 0; tries < 20; ++tries) {
     EXPECT_EQ(ask(once("order-1")).code(), "IDEMPOTENCY_PROCESSING");
-    std::this_thread::sleep_for(10ms);
   }
   go_on.count_down();
   EXPECT_EQ(running.get().body.at("result"), "done");
@@ -156,7 +155,7 @@ TEST_F(OnceExtension, it_goes_on_when_its_caller_leaves) {
   std::stop_source left;
   charge = [&](const Invocation& call) -> Outcome {
     left.request_stop();
-    std::this_thread::sleep_for(50ms);
+    EXPECT_EQ(ask(once("order-1")).code(), "IDEMPOTENCY_PROCESSING") << "it is still under way";
     EXPECT_FALSE(call.stop.stop_requested());
     return json::value("done");
   };
@@ -201,14 +200,14 @@ TEST_F(OnceExtension, an_answer_is_kept_as_long_as_it_was_asked_for) {
   Question question;
   question.with(once_urn, {{"key", "order-1"}, {"ttl", span(1)}});
   ASSERT_TRUE(ask(question).is_good());
-  std::this_thread::sleep_for(1100ms);
-  EXPECT_EQ(ask(question).data(once_urn)->at("status"), "processed");
+  EXPECT_TRUE(
+      eventually([&] { return ask(question).data(once_urn)->at("status") == "processed"; }));
   EXPECT_EQ(charges, 2);
 }
 
 TEST_F(OnceExtension, of_all_who_come_at_once_one_runs) {
   charge = [](const Invocation&) -> Outcome {
-    std::this_thread::sleep_for(5ms);
+    std::this_thread::yield();
     return json::value("done");
   };
   std::vector<std::jthread> callers;
@@ -240,9 +239,7 @@ TEST_F(OnceExtension, a_wait_for_the_lock_ends_with_the_server) {
   auto question = once("order-1");
   question.locked({{"key", "user:1"}, {"ttl", span(30)}, {"block", span(1, "hour")}});
   auto asked = std::async(std::launch::async, [&] { return ask(question); });
-  while (client.inspect("lock:payments.charge:user:1")->waiters.empty()) {
-    std::this_thread::sleep_for(1ms);
-  }
+  ASSERT_TRUE(has_waiter(charge_key));
   host->source.request_stop();
   EXPECT_EQ(asked.get().code(), "CANCELLED");
   EXPECT_EQ(charges, 0);

@@ -4,6 +4,8 @@
 #include "forrst/host.hpp"
 
 #include <algorithm>
+#include <condition_variable>
+#include <mutex>
 
 namespace holdfast::test {
 
@@ -96,6 +98,13 @@ Told told_by(forrst::Reply reply) {
   return told;
 }
 
+void wait_for_stop(const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any never;
+  std::unique_lock lock(mutex);
+  never.wait(lock, stop, [] { return false; });
+}
+
 ForrstService::ForrstService() : client(fresh_store()) {
   charge = [](const forrst::Invocation&) -> forrst::Outcome {
     return json::object{{"charge_id", "ch_abc"}, {"status", "succeeded"}};
@@ -146,6 +155,10 @@ Told ForrstService::lock_call(std::string_view name, json::object arguments,
 
 bool ForrstService::is_locked(std::string_view full_key) const {
   return !client.inspect(full_key).value().holders.empty();
+}
+
+bool ForrstService::has_waiter(std::string_view full_key) const {
+  return eventually([&] { return !client.inspect(full_key).value().waiters.empty(); });
 }
 
 Lease ForrstService::hold(std::string_view full_key) const {

@@ -5,6 +5,8 @@
 
 #include <holdfast/forrst/service.hpp>
 
+#include "support/timing.hpp"
+
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 
@@ -12,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +68,9 @@ struct Told {
 
 Told told_by(forrst::Reply reply);
 
+// What a function does that works until it is told to stop.
+void wait_for_stop(const std::stop_token& stop);
+
 class ForrstService : public ::testing::Test {
  protected:
   ForrstService();
@@ -82,6 +88,8 @@ class ForrstService : public ::testing::Test {
   Told lock_call(std::string_view name, json::object arguments,
                  const forrst::Caller& caller = {}) const;
   bool is_locked(std::string_view full_key) const;
+  // True once somebody waits for it.
+  bool has_waiter(std::string_view full_key) const;
   // Held by somebody who is not in the way of anything but this name.
   Lease hold(std::string_view full_key) const;
 

@@ -3,6 +3,7 @@
 #include "forrst/service_fixture.hpp"
 
 #include <algorithm>
+#include <latch>
 
 namespace holdfast::test {
 namespace {
@@ -229,24 +230,22 @@ TEST_F(Adding, one_that_throws_is_an_internal_error) {
 
 TEST_F(Adding, more_calls_than_can_wait_are_refused) {
   serve({.threads = 1, .max_waiting_calls = 1});
-  std::atomic<bool> go_on{false};
-  std::atomic<int> inside{0};
+  std::latch go_on{1};
   charge = [&](const Invocation&) -> Outcome {
-    ++inside;
-    while (!go_on) std::this_thread::sleep_for(1ms);
+    go_on.wait();
     return nullptr;
   };
   std::vector<std::jthread> callers;
   std::atomic<int> refused{0};
   callers.emplace_back([&] { ask({}); });
-  while (inside == 0) std::this_thread::sleep_for(1ms);
+  EXPECT_TRUE(eventually([&] { return charges == 1; }));
   for (int each = 0; each < 5; ++each) {
     callers.emplace_back([&] {
       if (ask({}).code() == "UNAVAILABLE") ++refused;
     });
   }
-  while (refused < 4) std::this_thread::sleep_for(1ms);
-  go_on = true;
+  EXPECT_TRUE(eventually([&] { return refused == 4; }));
+  go_on.count_down();
   callers.clear();
   EXPECT_EQ(refused, 4);
 }

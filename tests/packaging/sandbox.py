@@ -21,6 +21,15 @@ def mount(*words):
     subprocess.run(["mount", *words], check=True)
 
 
+def make_read_only(path):
+    """What else holds for this mount must be said again: who is not root may not take it away."""
+    flags = os.statvfs(path).f_flag
+    kept = [name for name, flag in (("nosuid", os.ST_NOSUID), ("nodev", os.ST_NODEV),
+                                    ("noexec", os.ST_NOEXEC), ("noatime", os.ST_NOATIME),
+                                    ("relatime", os.ST_RELATIME)) if flags & flag]
+    mount("-o", ",".join(["remount", "bind", "ro", *kept]), path)
+
+
 def can_become_another_user():
     """In namespaces of somebody who is not root there is one user alone."""
     with open("/proc/self/uid_map", encoding="ascii") as text:
@@ -39,8 +48,13 @@ def user_ids(root, user, group):
     return (find("passwd", user), find("group", group)) if can_become_another_user() else None
 
 
-def prepare_mounts(unit, root, ids):
+def mount_root(root):
+    """With a /run of its own, as every system has it."""
     mount("--bind", root, root)
+    mount("-t", "tmpfs", "-o", "mode=0755,nosuid,nodev", "tmpfs", root + "/run")
+
+
+def restrict_mounts(unit, root, ids):
     for path, mode, is_its_own in unit.folders():
         folder = root + path
         os.makedirs(folder, exist_ok=True)
@@ -60,7 +74,8 @@ def prepare_mounts(unit, root, ids):
             if os.path.isdir(root + path):
                 mount("-t", "tmpfs", "-o", "mode=000,ro", "tmpfs", root + path)
     if unit.last("ProtectSystem") == "strict":
-        mount("-o", "remount,bind,ro", root)
+        make_read_only(root)
+        make_read_only(root + "/run")
 
 
 def prepare_devices(unit, root):
@@ -81,7 +96,7 @@ def prepare_proc(unit, root):
     mount("-t", "proc", "-o", ",".join(options), "proc", root + "/proc")
     if unit.is_on("ProtectKernelTunables") and os.path.isdir(root + "/proc/sys"):
         mount("--bind", root + "/proc/sys", root + "/proc/sys")
-        mount("-o", "remount,bind,ro,nosuid,nodev,noexec", root + "/proc/sys")
+        make_read_only(root + "/proc/sys")
 
 
 def bring_up_loopback():

@@ -114,7 +114,10 @@ std::string explain_mismatch(const CLI::App& app, std::string_view message) {
   const bool stands_once = option->get_multi_option_policy() == CLI::MultiOptionPolicy::Throw;
   if (stands_once && option->count() > 1) return name + " stands twice";
   if (!message.ends_with("missing")) return harmless(message);
-  return fmt::format("{} needs a value, as in {} {}", name, name, option->get_type_name());
+  // CLI11 adds what it checks: "CODE:INT in [0 - 255]".
+  auto word = option->get_type_name();
+  word.resize(std::min(word.find(':'), word.size()));
+  return fmt::format("{} needs a value, as in {} {}", name, name, word);
 }
 
 Result<void> refuse_extras(const CLI::App& app) {

@@ -96,6 +96,8 @@ TEST(Syntax, refuses_what_breaks_a_rule) {
   EXPECT_THAT(parsed.refusal({"--slow", "--quick"}), HasSubstr("excludes"));
   EXPECT_EQ(parsed.refusal({"--form", "text", "--form", "json"}),
             "--form stands twice; see 'holdfast test --help'");
+  EXPECT_EQ(parsed.refusal({"--code"}),
+            "--code needs a value, as in --code CODE; see 'holdfast test --help'");
   EXPECT_EQ(parsed.refusal({"--name", "a", "--name", "b", "--name"}),
             "--name needs a value, as in --name NAME; see 'holdfast test --help'");
   EXPECT_EQ(parsed.refusal({"--nam", "a"}), "unknown option \"--nam\"; did you mean '--name'?");

@@ -100,7 +100,7 @@ Action declare(Syntax& syntax) {
   syntax
       .option("--count", &arguments->count, "N",
               "Print so many snapshots as lines, also on a terminal, and end")
-      .between(1, std::numeric_limits<std::uint64_t>::max());
+      .between(1, std::numeric_limits<std::int64_t>::max());
   return [arguments](Context& context) { return watch(context, *arguments); };
 }
 

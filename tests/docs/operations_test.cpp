@@ -127,5 +127,12 @@ TEST(Operations, systemd_accepts_the_unit) {
   EXPECT_EQ(verified.err.find("holdfast.service"), std::string::npos) << verified.err;
 }
 
+TEST(Operations, the_page_of_packages_has_the_limits_of_the_unit) {
+  const auto page = read_text(repository() / "docs/packages.md");
+  const auto unit = read_text(repository() / "packaging/systemd/holdfast.service.in");
+  const std::string limits = "((?:Limit[A-Z]+|MemoryMax|TasksMax)=[0-9A-Z]+)";
+  EXPECT_EQ(all_matches(page, "\\n\\| `" + limits + "` \\|"), all_matches(unit, "\\n" + limits));
+}
+
 }  // namespace
 }  // namespace holdfast::test

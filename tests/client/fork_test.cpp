@@ -121,7 +121,7 @@ TEST(Fork, the_end_of_the_child_leaves_the_parents_renewal_running) {
   };
   EXPECT_EQ(in_child(child), 0);
   ASSERT_TRUE(lease.has_value());
-  EXPECT_TRUE(gets_renewed(*lease)) << "the child's end stopped the parent's timers";
+  EXPECT_TRUE(gets_renewed(*lease, 3)) << "the child's end stopped the parent's timers";
   EXPECT_EQ(value_of(lease->release()), Released::released);
 }
 
@@ -135,7 +135,7 @@ TEST(Fork, the_child_opens_its_own_and_everything_works) {
               if (!mine) return 10;
               const auto timed_out = client.mutex("orders").acquire({.wait = 100ms});
               return first_false({!timed_out, timed_out.error().code == Errc::timed_out,
-                                  gets_renewed(*mine), mine->release().has_value()});
+                                  gets_renewed(*mine, 3), mine->release().has_value()});
             }),
             0);
 }

@@ -22,7 +22,7 @@ TEST(RealRuntime, a_waiter_is_woken_by_the_release_of_another_thread) {
 TEST(RealRuntime, a_lease_is_renewed_and_its_loss_is_told) {
   const auto client = real_client();
   auto lease = value_of(client.mutex("orders").acquire({.ttl = 60s, .renew_every = 50ms}));
-  EXPECT_TRUE(gets_renewed(lease));
+  EXPECT_TRUE(gets_renewed(lease, 3));
   std::promise<Errc> heard;
   lease.on_lost([&](const Error& error) { heard.set_value(error.code); });
   value_of(client.force_release("orders", "a test"));

@@ -11,7 +11,7 @@ TEST_P(ClientContract, a_lease_has_a_name_a_fence_an_owner_and_a_time) {
   EXPECT_TRUE(lease->valid());
   EXPECT_FALSE(lease->lost().stop_requested());
   EXPECT_LT(lease->remaining(), 10s - 100ms) << "the drift must be taken off";
-  EXPECT_GT(lease->remaining(), 9s);
+  EXPECT_GT(lease->remaining(), 5s);
   EXPECT_EQ(lease->release(), Released::released);
   EXPECT_FALSE(lease->valid());
   EXPECT_EQ(lease->remaining(), 0s);
@@ -27,8 +27,8 @@ TEST_P(ClientContract, what_another_holds_is_busy_and_the_message_names_it) {
 TEST_P(ClientContract, a_try_never_waits_whatever_the_options_say) {
   auto mine = ok(client.mutex("orders:42").acquire());
   const auto start = now();
-  EXPECT_EQ(code_of(client.mutex("orders:42").try_acquire({.wait = 10s})), "busy");
-  EXPECT_LT(now() - start, 1s);
+  EXPECT_EQ(code_of(client.mutex("orders:42").try_acquire({.wait = 60s})), "busy");
+  EXPECT_LT(now() - start, at_most(1s));
 }
 
 TEST_P(ClientContract, a_lease_that_goes_out_of_scope_is_released) {
@@ -56,10 +56,11 @@ TEST_P(ClientContract, a_lease_that_is_assigned_over_is_released) {
 }
 
 TEST_P(ClientContract, a_lease_outlives_its_client_and_its_handle) {
-  auto lease = [this] { return ok(open_again().mutex("orders:42").acquire({.ttl = 200ms})); }();
+  auto lease = [this] {
+    return ok(open_again().mutex("orders:42").acquire({.ttl = 60s, .renew_every = 50ms}));
+  }();
   ASSERT_TRUE(is_ok(lease));
-  let_pass(400ms);
-  EXPECT_TRUE(lease->valid());
+  EXPECT_TRUE(gets_renewed(*lease, 3));
   EXPECT_EQ(lease->release(), Released::released);
 }
 
@@ -71,13 +72,13 @@ TEST_P(ClientContract, a_second_release_finds_nothing_to_release) {
 
 TEST_P(ClientContract, a_release_after_the_end_says_that_it_had_expired) {
   auto lease = ok(client.mutex("orders:42").acquire({.ttl = 150ms, .renew = false}));
-  let_pass(160ms);
+  ASSERT_TRUE(is_free());
   EXPECT_EQ(lease->release(), Released::already_expired);
 }
 
 TEST_P(ClientContract, a_release_after_the_end_leaves_the_next_holder_alone) {
   auto old = ok(client.mutex("orders:42").acquire({.ttl = 150ms, .renew = false}));
-  let_pass(160ms);
+  ASSERT_TRUE(is_free());
   auto next = ok(client.mutex("orders:42").acquire());
   EXPECT_EQ(old->release(), Released::held_by_another);
   EXPECT_TRUE(is_ok(next->extend(10s)));
@@ -107,7 +108,7 @@ TEST_P(ClientContract, the_same_name_as_another_kind_is_a_spec_mismatch) {
   auto lease = ok(client.semaphore("orders:42", 3).acquire());
   EXPECT_EQ(code_of(client.mutex("orders:42").acquire()), "spec_mismatch");
   EXPECT_EQ(code_of(client.semaphore("orders:42", 4).acquire()), "spec_mismatch");
-  EXPECT_EQ(code_of(client.reentrant("orders:42").acquire({.wait = 1s})), "spec_mismatch");
+  EXPECT_EQ(code_of(client.reentrant("orders:42").acquire({.wait = 60s})), "spec_mismatch");
   EXPECT_TRUE(is_ok(client.semaphore("orders:42", 3).acquire()));
 }
 

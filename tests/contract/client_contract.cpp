@@ -20,13 +20,4 @@ std::string ClientContract::why_not(const model::LockSpec& wanted) {
   return can ? std::string() : can.error().message;
 }
 
-bool ClientContract::becomes_true(const std::function<bool()>& condition) {
-  const auto give_up_at = now() + 5s;
-  while (!condition()) {
-    if (now() > give_up_at) return false;
-    let_pass(2ms);
-  }
-  return true;
-}
-
 }  // namespace holdfast::test

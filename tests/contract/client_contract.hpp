@@ -6,12 +6,13 @@
 #include <holdfast/holdfast.hpp>
 
 #include "stores.hpp"
+#include "support/renewed.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/timing.hpp"
 
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <functional>
 #include <stdexcept>
 #include <thread>
 
@@ -30,10 +31,16 @@ class ClientContract : public testing::TestWithParam<StoreUnderTest> {
   // before all others: it is had at once, or busy.
   bool upgrades_wait() { return !open_store()->capabilities().spends_requests; }
 
-  // Waits until it is so, or fails after a time that only something broken takes.
-  static bool becomes_true(const std::function<bool()>& condition);
+  // For moments that are chosen at random, and for what cannot be seen. What can be seen is polled
+  // for, with `eventually`.
   static void let_pass(Duration time) { std::this_thread::sleep_for(time); }
   static std::chrono::steady_clock::time_point now() { return std::chrono::steady_clock::now(); }
+  bool has_waiter(std::string_view name = "orders:42") {
+    return eventually([&] { return client.inspect(name)->waiters.size() == 1; });
+  }
+  bool is_free(std::string_view name = "orders:42") {
+    return eventually([&] { return client.inspect(name)->holders.empty(); });
+  }
 
   TemporaryFolder folder;
   Client client = open_again();
@@ -47,16 +54,25 @@ testing::AssertionResult is_ok(const Result<T>& result) {
          << to_string(result.error().code) << ": " << result.error().message;
 }
 
+template <typename T>
+std::string_view code_of(const Result<T>& result) {
+  return result ? "ok" : to_string(result.error().code);
+}
+
+// The code of a question with a short wait, which may be over before the first answer is here: then
+// it is asked again.
+template <typename Ask>
+std::string_view code_in_the_end(Ask ask) {
+  std::string_view code;
+  eventually([&] { return (code = code_of(ask())) != "outcome_unknown"; });
+  return code;
+}
+
 // The result, which has to be a value: whatever depends on it would make no sense without.
 template <typename T>
 Result<T> ok(Result<T> result) {
   if (!result) throw std::runtime_error(result.error().message);
   return result;
-}
-
-template <typename T>
-std::string_view code_of(const Result<T>& result) {
-  return result ? "ok" : to_string(result.error().code);
 }
 
 }  // namespace holdfast::test

@@ -89,20 +89,49 @@ model::GuardOutcome StoreContract::check(Fence fence, std::string_view name) {
   return {};
 }
 
-QueuedAsk StoreContract::queue_up(Ask ask, std::string_view name) {
+namespace {
+
+constexpr Micros lasting_claim = std::chrono::seconds(10);
+
+}  // namespace
+
+std::optional<QueuedAsk> StoreContract::try_to_queue(Ask ask, std::string_view name) {
   auto ear = store->listen(name_of(name), owner_named(ask.owner), RequestId{ask.request});
   if (!ear) {
     ADD_FAILURE() << ear.error().message;
-    return {ask, nullptr};
+    return std::nullopt;
   }
   ask.wait = true;
+  if (ask.claim == model::limits::default_claim) ask.claim = lasting_claim;
   ask.process = static_cast<std::uint64_t>((*ear)->process());
   QueuedAsk waiter{ask, std::move(*ear)};
-  auto answer = queued(acquire(ask, name));
-  waiter.ask.place = answer.place;
+  const auto outcome = acquire(ask, name);
+  const auto* answer = std::get_if<model::Queued>(&outcome);
+  if (!answer) return std::nullopt;
+  waiter.ask.place = answer->place;
   // Some put nobody in line before the second question, and want that at once.
-  if (answer.retry_after == Micros::zero()) queued(ask_again(waiter, name));
+  if (answer->retry_after == Micros::zero() &&
+      !std::holds_alternative<model::Queued>(ask_again(waiter, name))) {
+    return std::nullopt;
+  }
   return waiter;
+}
+
+QueuedAsk StoreContract::queue_up(const Ask& ask, std::string_view name) {
+  auto waiter = try_to_queue(ask, name);
+  if (waiter) return *std::move(waiter);
+  ADD_FAILURE() << ask.owner << " does not stand in line";
+  return {ask, nullptr};
+}
+
+std::pair<QueuedAsk, Fence> StoreContract::queue_up_behind_short_lease(const Ask& ask) {
+  while (true) {
+    const Ask short_lease{.owner = "anna", .request = ++last_fresh_request, .ttl = 100ms};
+    const auto fence = granted(acquire(short_lease)).fence;
+    if (auto waiter = try_to_queue(ask)) return {*std::move(waiter), fence};
+    // It ended too early.
+    release(ask.owner, 0);
+  }
 }
 
 LockOutcome StoreContract::ask_again(QueuedAsk& waiter, std::string_view name) {

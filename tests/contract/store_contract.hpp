@@ -8,17 +8,19 @@
 #include "stores.hpp"
 #include "support/ask.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/timing.hpp"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <optional>
 #include <thread>
+#include <utility>
 
 namespace holdfast::test {
 
 // Far longer than anything here takes, so that only a broken store ever meets it.
-inline constexpr Micros patience = std::chrono::seconds(10);
+inline constexpr Micros patience = std::chrono::seconds(60);
 
 inline LockName name_of(std::string_view text) { return LockName::make(text).value(); }
 
@@ -64,16 +66,25 @@ class StoreContract : public testing::TestWithParam<StoreUnderTest> {
 
   // The next question of a waiter, under a request of its own where the store wants that.
   model::LockOutcome ask_again(QueuedAsk& waiter, std::string_view name = "orders:42");
-  // Joins the queue, ear first.
-  QueuedAsk queue_up(Ask ask, std::string_view name = "orders:42");
+  // Joins the queue, ear first. Whoever does not say otherwise has a claim that lasts.
+  QueuedAsk queue_up(const Ask& ask, std::string_view name = "orders:42");
+  // The same behind anna, whose lease ends soon; its fence. A slow machine needs several tries.
+  std::pair<QueuedAsk, Fence> queue_up_behind_short_lease(const Ask& ask);
   // Follows the waiter's protocol until it is granted: a message, or a hint and another question.
   std::optional<model::Granted> await_turn(QueuedAsk& waiter, Micros within = patience,
                                            std::string_view name = "orders:42");
 
+  // Nothing if it does not have to wait.
+  std::optional<QueuedAsk> try_to_queue(Ask ask, std::string_view name = "orders:42");
+
   LockPage list(std::string prefix, std::string cursor = {}, std::uint32_t limit = 100);
   std::vector<std::string> names_listed(const std::string& prefix, std::uint32_t limit = 100);
 
+  // For what cannot be seen. What can be seen is polled for, with `eventually`.
   static void let_pass(Micros time) { std::this_thread::sleep_for(time); }
+  bool is_free(std::string_view name = "orders:42") {
+    return eventually([&] { return inspect(name).holders.empty(); });
+  }
 
   TemporaryFolder folder;
   std::shared_ptr<runtime::Runtime> runtime = runtime::shared_runtime();

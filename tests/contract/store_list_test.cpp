@@ -14,7 +14,7 @@ TEST_P(StoreContract, a_listing_shows_what_is_held_and_waited_for_and_nothing_el
   granted(acquire({.owner = "cleo"}, "released"));
   release("cleo", 1, "released");
   granted(acquire({.owner = "dora", .ttl = 20ms}, "expired"));
-  let_pass(30ms);
+  ASSERT_TRUE(eventually([&] { return list("").locks.size() == 1; }));
   const auto page = list("");
   ASSERT_EQ(page.locks.size(), 1U);
   EXPECT_TRUE(page.next.empty());
@@ -24,7 +24,7 @@ TEST_P(StoreContract, a_listing_shows_what_is_held_and_waited_for_and_nothing_el
   ASSERT_EQ(lock.holders.size(), 1U);
   EXPECT_EQ(lock.holders[0].metadata->note, "nightly");
   EXPECT_GT(lock.holders[0].remaining, 5s);
-  EXPECT_GE(lock.holders[0].held_for, 30ms);
+  EXPECT_GE(lock.holders[0].held_for, 20ms) << "so long the other one held";
   ASSERT_EQ(lock.waiters.size(), 1U);
   EXPECT_EQ(lock.waiters[0].metadata->note, "hourly");
 }

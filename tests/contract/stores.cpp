@@ -32,6 +32,9 @@ Result<std::shared_ptr<store::Store>> open_redis(RuntimePtr runtime, const Folde
   static std::map<Folder, std::uint32_t> databases;
   backends::redis::Options options;
   options.endpoint.port = server.port();
+  // A busy machine is slow, and nothing here is about that.
+  options.endpoint.command_timeout = std::chrono::seconds(20);
+  options.endpoint.connect_timeout = std::chrono::seconds(20);
   options.endpoint.database =
       databases.emplace(folder, static_cast<std::uint32_t>(databases.size())).first->second;
   return backends::redis::open_redis_store(std::move(options), std::move(runtime));

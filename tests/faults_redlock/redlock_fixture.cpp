@@ -9,15 +9,6 @@
 
 namespace holdfast::faults {
 
-bool gets_renewed(const Lease& lease, int times) {
-  const auto end = [&] { return SteadyClock::now() + lease.remaining(); };
-  for (int i = 0; i < times; ++i) {
-    const auto before = end();
-    if (!eventually([&] { return end() > before + 5ms; })) return false;
-  }
-  return true;
-}
-
 Client must_open(const std::string& url) {
   auto client = open(url);
   if (!client) throw std::runtime_error(client.error().message);

@@ -7,6 +7,7 @@
 #include <holdfast/holdfast.hpp>
 
 #include "support/redis_server.hpp"
+#include "support/renewed.hpp"
 #include "support/timing.hpp"
 
 #include <gmock/gmock.h>
@@ -23,6 +24,7 @@ using namespace std::chrono_literals;
 using SteadyClock = std::chrono::steady_clock;
 using test::at_most;
 using test::eventually;
+using test::gets_renewed;
 using testing::HasSubstr;
 
 template <typename T>
@@ -68,9 +70,6 @@ auto decided(Ask ask) {
   });
   return answer;
 }
-
-// Whether it is renewed, and so often.
-bool gets_renewed(const Lease& lease, int times = 1);
 
 Client must_open(const std::string& url);
 

@@ -40,7 +40,7 @@ class Acquire : public Cli {
 };
 
 TEST_F(Acquire, prints_owner_and_fence_in_one_line_and_leaves_the_lock_held) {
-  const auto done = holdfast({"acquire", "deploy", "--ttl", "10s", "--note", "by hand"});
+  const auto done = holdfast({"acquire", "deploy", "--ttl", "1m", "--note", "by hand"});
   EXPECT_EQ(done.code, 0);
   EXPECT_EQ(done.err, "");
   EXPECT_THAT(done.out, testing::MatchesRegex("[0-9a-f]{32} [0-9]+\n"));
@@ -48,8 +48,8 @@ TEST_F(Acquire, prints_owner_and_fence_in_one_line_and_leaves_the_lock_held) {
   EXPECT_EQ(lock.at("holders").at(0).at("note"), "by hand");
   EXPECT_EQ(lock.at("holders").at(0).at("source"), json::value(nullptr));
   const auto left = lock.at("holders").at(0).at("expires_in_ms").as_int64();
-  EXPECT_GT(left, 5000);
-  EXPECT_LE(left, 10000);
+  EXPECT_GT(left, 30000);
+  EXPECT_LE(left, 60000);
 }
 
 TEST_F(Acquire, as_json_prints_a_lease) {
@@ -81,19 +81,19 @@ TEST_F(Acquire, that_fails_repeats_nothing_raw_of_what_the_holder_said_of_itself
 
 TEST_F(Acquire, that_waited_holds_the_lock_for_its_whole_ttl) {
   const auto first = take({"deploy"});
-  Program second(words({"acquire", "deploy", "--wait", "20s", "--ttl", "20s"}), with({}));
+  Program second(words({"acquire", "deploy", "--wait", "10m", "--ttl", "1m"}), with({}));
   ASSERT_TRUE(eventually([&] { return waiting("deploy") == 1; }));
   ASSERT_EQ(holdfast({"release", "deploy", "--owner", first.owner}).code, 0);
   EXPECT_EQ(second.wait(), 0);
   const auto lock = status("deploy");
   EXPECT_EQ(lock.at("holders").at(0).at("claimed"), false);
-  EXPECT_GT(lock.at("holders").at(0).at("expires_in_ms").as_int64(), 15000);
+  EXPECT_GT(lock.at("holders").at(0).at("expires_in_ms").as_int64(), 30000);
 }
 
 TEST_F(Acquire, that_is_interrupted_leaves_the_queue_and_ends_by_the_signal) {
   const auto first = take({"deploy"});
   for (const int signal : {SIGINT, SIGTERM}) {
-    Program second(words({"acquire", "deploy", "--wait", "20s"}), with({}));
+    Program second(words({"acquire", "deploy", "--wait", "10m"}), with({}));
     ASSERT_TRUE(eventually([&] { return waiting("deploy") == 1; }));
     second.signal(signal);
     EXPECT_EQ(second.wait(), 1000 + signal);
@@ -175,10 +175,10 @@ TEST_F(Acquire, is_released_by_the_owner_in_the_environment_too) {
 }
 
 TEST_F(Acquire, is_renewed_and_stays_held) {
-  const auto mine = take({"deploy", "--ttl", "5s"});
+  const auto mine = take({"deploy", "--ttl", "1m"});
   const auto done = holdfast({"renew", "deploy", "--owner", mine.owner, "--ttl", "2m"});
   EXPECT_EQ(done.code, 0);
-  EXPECT_EQ(done.out, "1m 58s left\n");
+  EXPECT_THAT(done.out, testing::MatchesRegex("1m 5[0-9]s left\n"));
   EXPECT_TRUE(is_held("deploy"));
   const auto lease = json::parse(
       holdfast({"renew", "deploy", "--owner", mine.owner, "--ttl", "1s", "--json"}).out);

@@ -5,9 +5,11 @@
 
 #include "support/program.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/timing.hpp"
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -36,6 +38,26 @@ class Cli : public testing::Test {
   }
   Finished holdfast(std::vector<std::string> arguments, ProgramOptions options = {}) const {
     return run(words(std::move(arguments)), with(std::move(options)));
+  }
+
+  // A duration as options take it, which is meant for an idle machine (support/timing.hpp).
+  static std::string stretched(std::chrono::milliseconds idle) {
+    return std::to_string(at_most(idle) / std::chrono::milliseconds(1)) + "ms";
+  }
+  // True once somebody waits for it.
+  bool is_waited_for(const std::string& name) const {
+    return eventually([&] { return number_in_status(name, "waiting_ms") >= 0; });
+  }
+  // True once it has been held for so long by the same holder.
+  bool is_held_for(const std::string& name, std::chrono::microseconds time) const {
+    return eventually(
+        [&] { return std::chrono::milliseconds(number_in_status(name, "held_ms")) >= time; });
+  }
+  // The first one of that name; -1 if there is none.
+  long long number_in_status(const std::string& name, const std::string& field) const {
+    const auto status = holdfast({"status", "--json", "--", name}).out;
+    const auto at = status.find('"' + field + "\":");
+    return at == std::string::npos ? -1 : std::stoll(status.substr(at + field.size() + 3));
   }
 
  private:

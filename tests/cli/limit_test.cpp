@@ -17,6 +17,7 @@ namespace {
 namespace json = boost::json;
 using namespace std::chrono_literals;
 using testing::HasSubstr;
+using testing::Not;
 using testing::StartsWith;
 
 class Limit : public Cli {
@@ -118,12 +119,12 @@ TEST_F(Limit, gives_up_when_told_to_and_runs_nothing) {
 
 TEST_F(Limit, a_signal_ends_the_wait_and_nothing_runs_or_counts) {
   EXPECT_EQ(limit({"mail", "--rate", "1/h"}).code, 0);
-  Program waiter(words({"limit", "mail", "--rate", "1/h", "--verbose", "--", "echo", "ran"}),
-                 with({}));
-  std::this_thread::sleep_for(300ms);
+  Program waiter(words({"limit", "mail", "--rate", "1/h", "--", "echo", "ran"}),
+                 with({.environment = {"TERM=dumb"}, .terminal = true}));
+  ASSERT_TRUE(waiter.says("waiting for a turn of 'mail'"));
   waiter.signal(SIGTERM);
   EXPECT_EQ(waiter.wait(), 1000 + SIGTERM);
-  EXPECT_EQ(waiter.out(), "");
+  EXPECT_THAT(waiter.out(), Not(HasSubstr("ran")));
   EXPECT_EQ(json::parse(limit({"mail", "--rate", "1/h", "--peek", "--json"}).out).at("count"), 1);
 }
 

@@ -115,13 +115,7 @@ TEST_F(N8nPrimitives, use_their_keys_on_redis_whatever_the_url_says) {
 TEST_F(N8nPrimitives, leave_the_queue_when_they_are_interrupted) {
   ASSERT_EQ(n8n({"acquire", "orders", "--lock-id", "mine"}).code, 0);
   Program waiting(words({"n8n", "acquire", "orders"}), with({}));
-  for (int i = 0; i < 1000; ++i) {
-    if (holdfast({"status", "n8n-lock-orders", "--json"}).out.find("\"waiting_ms\"") !=
-        std::string::npos) {
-      break;
-    }
-    std::this_thread::sleep_for(10ms);
-  }
+  ASSERT_TRUE(is_waited_for("n8n-lock-orders"));
   waiting.signal(SIGINT);
   EXPECT_EQ(waiting.wait(), 1000 + SIGINT);
   ASSERT_EQ(n8n({"release", "orders", "mine"}).code, 0);

@@ -135,15 +135,15 @@ TEST_F(Once, another_fingerprint_is_something_else) {
 }
 
 TEST_F(Once, a_crash_of_holdfast_in_the_middle_is_taken_over_after_the_guard) {
-  auto first = start({"--for", "1h", "--guard", "1s"}, "echo $$ ready; exec sleep 60");
+  auto first = start({"--for", "1h", "--guard", stretched(1s)}, "echo $$ ready; exec sleep 60");
   ASSERT_TRUE(first->says("ready")) << first->err();
   const pid_t command = std::stoi(first->out());
   first->signal(SIGKILL);
   EXPECT_EQ(first->wait(), 1000 + SIGKILL);
   EXPECT_TRUE(eventually([&] { return !is_running(command); })) << "the command dies with it";
   // Whoever waits is not told an answer that never came, but runs in its place.
-  const auto second = once({"--for", "1h", "--guard", "1s", "--wait", "1m"},
-                           "echo $HOLDFAST_TOOK_OVER; " + effect());
+  const auto second =
+      once({"--for", "1h", "--wait", "10m"}, "echo $HOLDFAST_TOOK_OVER; " + effect());
   EXPECT_EQ(second.code, 0) << second.err;
   EXPECT_EQ(second.out, "1\n");
   EXPECT_EQ(effects(), 1U);
@@ -232,7 +232,7 @@ TEST_F(OnceOnRedis, of_several_machines_at_the_same_time_one_runs) {
 }
 
 TEST_F(OnceOnRedis, a_store_that_goes_away_ends_the_command_before_another_can_take_over) {
-  auto run = start(there({"--guard", "3s"}),
+  auto run = start(there({"--guard", stretched(3s)}),
                    "trap 'echo term; exit 5' TERM; echo ready; while :; do sleep 0.02; done");
   ASSERT_TRUE(run->says("ready")) << run->err();
   server_.stop();

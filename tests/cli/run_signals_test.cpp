@@ -33,6 +33,18 @@ class RunSignals : public Cli {
     for (pid_t pid = 0; lines >> pid;) found.push_back(pid);
     return found;
   }
+  // Guards of commands that were started here.
+  std::size_t guards() const {
+    std::size_t count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+      std::string name;
+      std::ifstream(entry.path() / "comm") >> name;
+      std::ifstream file(entry.path() / "environ");
+      const std::string text((std::istreambuf_iterator<char>(file)), {});
+      if (name == "holdfast-guard" && text.contains("HOLDFAST_STORE=" + store())) ++count;
+    }
+    return count;
+  }
   bool is_free() { return holdfast({"run", "-n", "x", "--", "true"}).code == 0; }
 };
 
@@ -70,15 +82,11 @@ TEST_F(RunSignals, that_were_ignored_do_not_end_a_wait) {
   Program waiter(
       {"sh", "-c", std::string("trap '' HUP INT; exec ") + HOLDFAST_BINARY + " run x -- echo mine"},
       with({}));
-  ASSERT_TRUE(eventually([&] {
-    return holdfast({"status", "x", "--json"}).out.find("waiting_ms") != std::string::npos;
-  }));
+  ASSERT_TRUE(is_waited_for("x"));
   waiter.signal(SIGHUP);
   waiter.signal(SIGINT);
-  std::this_thread::sleep_for(300ms);
-  EXPECT_FALSE(waiter.ended());
   holder.signal(SIGTERM);
-  EXPECT_EQ(waiter.wait(5s), 0);
+  EXPECT_EQ(waiter.wait(), 0);
   EXPECT_EQ(waiter.out(), "mine\n");
 }
 
@@ -86,18 +94,22 @@ TEST_F(RunSignals, of_children_may_be_ignored_by_whoever_starts_us) {
   Program run({"sh", "-c",
                std::string("trap '' CHLD; exec ") + HOLDFAST_BINARY + " run x -- sh -c 'exit 3'"},
               with({}));
-  EXPECT_EQ(run.wait(5s), 3);
+  EXPECT_EQ(run.wait(), 3);
 }
 
 // The guard once went by a deadline from before the last renewal.
 TEST_F(RunSignals, that_stop_holdfast_for_a_moment_cost_nothing) {
-  auto run = start("echo ready; sleep 4; echo done", {"--ttl", "3s", "x"});
+  const auto ttl = at_most(3s);
+  auto run = start("echo ready; while ! test -e " + path("go") + "; do sleep 0.02; done; echo done",
+                   {"--ttl", stretched(3s), "x"});
   ASSERT_TRUE(run.says("ready"));
-  std::this_thread::sleep_for(2300ms);
+  // It is renewed at each third, and stopped for longer than what it had at first.
+  ASSERT_TRUE(is_held_for("x", ttl * 7 / 10));
   run.signal(SIGSTOP);
-  std::this_thread::sleep_for(900ms);
+  ASSERT_TRUE(is_held_for("x", ttl * 11 / 10));
   run.signal(SIGCONT);
-  EXPECT_EQ(run.wait(10s), 0) << run.err();
+  std::ofstream(path("go")) << "go";
+  EXPECT_EQ(run.wait(), 0) << run.err();
   EXPECT_TRUE(run.says("done"));
 }
 
@@ -111,28 +123,25 @@ TEST_F(RunSignals, end_a_wait_and_leave_the_queue) {
   ASSERT_TRUE(holder.says("held"));
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     auto waiter = start("echo never");
-    const auto waits = [&] {
-      return holdfast({"status", "x", "--json"}).out.find("waiting_ms") != std::string::npos;
-    };
-    ASSERT_TRUE(eventually(waits));
+    ASSERT_TRUE(is_waited_for("x"));
     waiter.signal(signal);
-    EXPECT_EQ(waiter.wait(5s), 1000 + signal);
+    EXPECT_EQ(waiter.wait(), 1000 + signal);
     EXPECT_EQ(waiter.out(), "");
-    EXPECT_FALSE(waits());
+    EXPECT_EQ(number_in_status("x", "waiting_ms"), -1);
   }
 }
 
 TEST_F(RunSignals, that_kill_holdfast_kill_the_command_with_all_its_children) {
-  auto run = start("sleep 61 & echo $!; echo $$; wait", {"--ttl", "1s", "x"});
+  auto run = start("sleep 61 & echo $!; echo $$; wait", {"--ttl", stretched(1s), "x"});
   const auto all = pids(run, 2);
   ASSERT_EQ(all.size(), 2U);
   EXPECT_TRUE(is_running(all[0]) && is_running(all[1]));
   const auto killed_at = steady_clock::now();
   run.signal(SIGKILL);
-  EXPECT_TRUE(eventually([&] { return !is_running(all[0]) && !is_running(all[1]); }, 2s));
+  EXPECT_TRUE(eventually([&] { return !is_running(all[0]) && !is_running(all[1]); }));
   EXPECT_FALSE(is_free()) << "the lock is held until its ttl ends";
-  EXPECT_TRUE(eventually([&] { return is_free(); }, 3s));
-  EXPECT_LT(steady_clock::now() - killed_at, 3s);
+  EXPECT_TRUE(eventually([&] { return is_free(); }));
+  EXPECT_LT(steady_clock::now() - killed_at, at_most(3s));
 }
 
 TEST_F(RunSignals, that_kill_holdfast_spare_a_child_that_is_to_be_kept) {
@@ -141,23 +150,24 @@ TEST_F(RunSignals, that_kill_holdfast_spare_a_child_that_is_to_be_kept) {
   ASSERT_EQ(all.size(), 1U);
   run.signal(SIGKILL);
   run.wait();
-  std::this_thread::sleep_for(300ms);
+  EXPECT_TRUE(eventually([&] { return guards() == 0; }));
   EXPECT_TRUE(is_running(all[0]));
   kill(all[0], SIGKILL);
 }
 
 TEST_F(RunSignals, that_stop_holdfast_do_not_let_the_command_outlive_its_lease) {
-  auto run = start("echo $$; exec sleep 63", {"--ttl", "1s", "x"});
+  auto run = start("echo $$; exec sleep 63", {"--ttl", stretched(1s), "x"});
   const auto all = pids(run, 1);
   ASSERT_EQ(all.size(), 1U);
   const auto stopped_at = steady_clock::now();
   run.signal(SIGSTOP);
-  // Whoever waits gets the lock when the lease has ended by the store's clock, not before.
-  Program next(words({"run", "x", "--", "true"}), with({}));
-  EXPECT_TRUE(eventually([&] { return !is_running(all[0]); }, 2s));
-  EXPECT_FALSE(next.ended()) << "the command must be dead before the next one starts";
-  EXPECT_LT(steady_clock::now() - stopped_at, 1100ms);
-  EXPECT_EQ(next.wait(), 0);
+  // Whoever waits gets the lock when the lease has ended by the store's clock, not before. Nobody
+  // reaps the command while its parent is stopped.
+  const auto status = "/proc/" + std::to_string(all[0]) + "/status";
+  Program next(words({"run", "x", "--", "grep", "-q", "^State:.Z", status}), with({}));
+  EXPECT_TRUE(eventually([&] { return !is_running(all[0]); }));
+  EXPECT_LT(steady_clock::now() - stopped_at, at_most(1100ms));
+  EXPECT_EQ(next.wait(), 0) << "the command must be dead before the next one starts";
   run.signal(SIGCONT);
   EXPECT_EQ(run.wait(), 77);
 }

@@ -105,9 +105,7 @@ TEST_F(Run, gets_the_lock_when_the_one_before_is_done) {
   Program first(words({"run", "x", "--", "cat"}), with({.keep_input_open = true}));
   ASSERT_TRUE(eventually([&] { return shell("true", {"-n", "x"}).code == 75; }));
   Program second(words({"run", "x", "--", "echo", "mine"}), with({}));
-  ASSERT_TRUE(eventually([&] {
-    return holdfast({"status", "x", "--json"}).out.find("waiting_ms") != std::string::npos;
-  }));
+  ASSERT_TRUE(is_waited_for("x"));
   EXPECT_EQ(second.out(), "");
   first.end_input();
   EXPECT_EQ(second.wait(), 0);

@@ -150,6 +150,11 @@ const std::string& Program::out_only() {
   return out_;
 }
 
+std::size_t Program::unread_err() const {
+  int bytes = 0;
+  return ioctl(err_fd_, FIONREAD, &bytes) == 0 ? static_cast<std::size_t>(bytes) : 0;
+}
+
 void Program::read_more(Milliseconds patience) {
   std::array<pollfd, 2> both{{{out_fd_, POLLIN, 0}, {err_fd_, POLLIN, 0}}};
   if (poll(both.data(), both.size(), static_cast<int>(patience.count())) <= 0) return;

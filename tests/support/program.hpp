@@ -42,8 +42,9 @@ class Program {
   // What it wrote so far; on a terminal everything is `out`.
   const std::string& out();
   const std::string& err();
-  // The same as out(), but leaves standard error unread.
+  // The same as out(), but leaves standard error unread, and how much of that there is.
   const std::string& out_only();
+  std::size_t unread_err() const;
 
   // True as soon as the text has been written, false after the patience, which is meant for an idle
   // machine as everywhere here (support/timing.hpp).

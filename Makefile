@@ -6,6 +6,7 @@ JOBS ?= $(shell nproc)
 SEED ?= 1
 SEEDS ?= 1
 SECONDS ?= 600
+REPEATS ?= 3
 
 # HOLDFAST_NO_WEB=1 builds without the dashboard, and so without Node.js and a browser.
 web = $(if $(HOLDFAST_NO_WEB),OFF,ON)
@@ -14,19 +15,19 @@ test_web = $(if $(HOLDFAST_NO_WEB),,test_web)
 sources = $(shell find include src tests examples bench fuzz cmake -name '*.[ch]pp' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run tour payments test simulate simulate-quorum simulate-long simulate-compilers chaos-redis model bench bench-redis bench-cli bench-http bench-redlock bench-n8n bench-recipes bench-forrst bench-dashboard screenshots fuzz asan tsan clang tidy format format-check install clean
+.PHONY: help run tour payments test test-under-load simulate simulate-quorum simulate-long simulate-compilers chaos-redis model bench bench-build bench-redis bench-cli bench-http bench-redlock bench-n8n bench-recipes bench-forrst bench-dashboard bench-instructions screenshots fuzz asan tsan clang tidy format format-check install deb test-packages clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
 	  awk -F '\t' '{ printf "  make %-19s %s\n", $$1, $$2 }'
 
-run: ## Build the release and serve locks over HTTP on 127.0.0.1:3009
-	@tools/install_packages build test bench
-	@$(call build,release,holdfast_bin)
+run: ## Build the program and serve locks and the dashboard on http://localhost:3009/
+	@tools/install_packages program
+	@$(call build,program,holdfast_bin)
 	@echo 'Open http://localhost:3009/ in a browser, or try it from another shell; Ctrl-C ends the server:'
 	@echo '  curl -X POST localhost:3009/v1/locks/hello/acquire'
 	@echo '  curl localhost:3009/v1/locks          and http://localhost:3009/docs has every call'
-	@exec build/release/holdfast serve
+	@exec build/program/holdfast serve
 
 tour: ## Build the release and take the guided tour: several processes, one lock
 	@tools/install_packages build test bench
@@ -39,10 +40,16 @@ payments: ## Pay behind four layers of protection; WITHOUT=fence (idempotency, l
 	build/release/examples/payments $(addprefix --without ,$(WITHOUT))
 
 test: ## Build with assertions and run every test
-	@tools/install_packages build test model $(test_web)
+	@echo 'make test builds everything and runs every test: about 15 minutes on two cores, the first time.'
+	@tools/install_packages build test model packages $(test_web)
 	@$(call build,dev)
 	@# Tests wait more than they compute.
-	ctest --preset dev --parallel $$(($(JOBS) + 1))
+	ctest --preset dev --parallel $$(($(JOBS) + 2))
+
+test-under-load: ## Run every test three times and once in random order beside two spinning processes per processor
+	@tools/install_packages build test model $(test_web)
+	@$(call build,dev)
+	tests/under_load
 
 simulate: ## Replay a bad day: SEED=n, or many: SEED=n SEEDS=m
 	@tools/install_packages build test bench
@@ -85,6 +92,10 @@ bench: ## Build the release and run the benchmarks
 	@$(call build,release,benchmarks)
 	bench/run build/release/bench
 
+bench-build: ## Measure what a clean build costs, against one file that reads Asio; about an hour, REPEATS=3
+	@tools/install_packages build test model $(test_web)
+	bench/build --repeats $(REPEATS)
+
 bench-redis: ## Build the release and run the benchmarks of the Redis store
 	@tools/install_packages build test bench
 	@$(call build,release,benchmarks)
@@ -123,6 +134,11 @@ bench-dashboard: ## Build the release and run the benchmarks of the dashboard, a
 	@$(call build,release,benchmarks)
 	@cd tests/browser && npm ci --silent --no-audit --no-fund
 	bench/run build/release/bench streams page
+
+bench-instructions: ## Count instructions and allocations per operation; SAVE=FILE, COMPARE=FILE
+	@tools/install_packages build test bench bench_instructions
+	@$(call build,release,bench_instructions holdfast_bin)
+	bench/instructions build/release $(addprefix --save ,$(SAVE)) $(addprefix --compare ,$(COMPARE))
 
 screenshots: ## Take the pictures of the dashboard in docs/images anew
 	@tools/install_packages build test bench test_web
@@ -163,10 +179,20 @@ format-check: ## Fail if a C++ source is not formatted
 	@tools/install_packages tidy
 	@echo $(sources) | xargs -r clang-format-19 --dry-run --Werror
 
-install: ## Build the release and install it into PREFIX
-	@tools/install_packages build test bench
-	@$(call build,release,holdfast holdfast_bin holdfast_manual)
-	cmake --install build/release --prefix $(PREFIX) --strip
+install: ## Build the program and the library, and install both into PREFIX
+	@tools/install_packages program
+	@$(call build,program,holdfast holdfast_bin holdfast_manual)
+	cmake --install build/program --prefix $(PREFIX) --strip
+
+deb: ## Build the Debian packages holdfast and libholdfast-dev into build/packages
+	@tools/install_packages program packages
+	@$(call build,program,holdfast holdfast_bin holdfast_manual)
+	tools/build_packages build/program build/packages
+
+test-packages: deb ## Try the packages and the Containerfile on fresh Debian systems; needs root, about 20 minutes
+	@tools/install_packages test_packages
+	tests/packaging/check_debs build/packages
+	tests/packaging/in_fresh_systems build/packages
 
 clean: ## Remove everything that was built
 	rm -rf build

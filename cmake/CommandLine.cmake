@@ -16,31 +16,20 @@ file(GLOB_RECURSE holdfast_cli_sources CONFIGURE_DEPENDS
 list(REMOVE_ITEM holdfast_cli_sources "${PROJECT_SOURCE_DIR}/src/cli/main.cpp")
 list(FILTER holdfast_cli_sources EXCLUDE REGEX "/src/cli/linked/")
 
-# CLI11 lives in its headers: wherever they are precompiled, a file that uses nothing of them still
-# takes more than a second. So only those that name it get them.
-foreach(source IN LISTS holdfast_cli_sources)
-  file(STRINGS "${source}" names_cli11 REGEX "CLI::" LIMIT_COUNT 1)
-  if(names_cli11)
-    list(APPEND holdfast_cli11_sources "${source}")
-  endif()
-endforeach()
-list(REMOVE_ITEM holdfast_cli_sources ${holdfast_cli11_sources})
-
-add_library(holdfast_cli11 OBJECT ${holdfast_cli11_sources})
-add_library(holdfast_cli STATIC ${holdfast_cli_sources} $<TARGET_OBJECTS:holdfast_cli11>)
-foreach(target holdfast_cli11 holdfast_cli)
-  target_compile_definitions(${target} PRIVATE HOLDFAST_VERSION="${PROJECT_VERSION}")
-  target_include_directories(${target} PRIVATE "${HOLDFAST_GENERATED}")
-  target_link_libraries(${target} PUBLIC holdfast_server CLI11::CLI11)
-  target_precompile_headers(${target} PRIVATE "${PROJECT_SOURCE_DIR}/cmake/pch.hpp"
-    <boost/json/object.hpp> <fmt/format.h>)
-endforeach()
-target_precompile_headers(holdfast_cli11 PRIVATE <CLI/CLI.hpp>)
+add_library(holdfast_cli STATIC ${holdfast_cli_sources})
+target_compile_definitions(holdfast_cli PRIVATE HOLDFAST_VERSION="${PROJECT_VERSION}")
+target_include_directories(holdfast_cli PRIVATE "${HOLDFAST_GENERATED}")
+target_link_libraries(holdfast_cli PUBLIC holdfast_server PRIVATE CLI11::CLI11)
+holdfast_unity(holdfast_cli 48 ${holdfast_cli_sources})
+if(NOT HOLDFAST_UNITY)
+  target_precompile_headers(holdfast_cli PRIVATE "${PROJECT_SOURCE_DIR}/cmake/pch.hpp"
+    <boost/json/object.hpp>)
+endif()
 
 add_executable(holdfast_bin "${PROJECT_SOURCE_DIR}/src/cli/main.cpp")
 set_target_properties(holdfast_bin PROPERTIES OUTPUT_NAME holdfast)
 target_include_directories(holdfast_bin PRIVATE "${PROJECT_SOURCE_DIR}/src")
-install(TARGETS holdfast_bin)
+install(TARGETS holdfast_bin COMPONENT program)
 
 if(NOT HOLDFAST_STATIC_PROGRAM OR HOLDFAST_SANITIZE OR BUILD_SHARED_LIBS)
   target_link_libraries(holdfast_bin PRIVATE holdfast_cli)

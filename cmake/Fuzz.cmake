@@ -44,7 +44,8 @@ function(holdfast_fuzz target)
   endforeach()
   set(program "${fuzz_folder}/fuzz_${target}")
   add_custom_command(OUTPUT "${program}"
-    COMMAND "${HOLDFAST_FUZZ_CXX}" -fsanitize=fuzzer,address,undefined ${objects}
+    # The archives have these sources too, together with others: the first definition counts.
+    COMMAND "${HOLDFAST_FUZZ_CXX}" -fsanitize=fuzzer,address,undefined -Wl,-z,muldefs ${objects}
       $<TARGET_FILE:holdfast_server> $<TARGET_FILE:holdfast>
       -lboost_json -lboost_url -llmdb -lhiredis -lssl -lcrypto -lspdlog -lfmt
       -lyaml-cpp -pthread -o "${program}"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # holdfast            the library users link: everything in src/ but the server, the command line and what only
 #                     that needs (n8n: the generation of workflows, guard: the reverse proxy)
-# holdfast_internal   the library with its private headers, for tests and benchmarks only
+# holdfast_private    the same with its private headers
 
 file(GLOB_RECURSE holdfast_sources CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/src/*.cpp")
 list(FILTER holdfast_sources EXCLUDE REGEX "^${PROJECT_SOURCE_DIR}/src/(cli|guard|n8n|server)/")
@@ -21,17 +21,19 @@ target_include_directories(holdfast
     "${PROJECT_SOURCE_DIR}/src"
     "${HOLDFAST_GENERATED}")
 target_link_libraries(holdfast PRIVATE ${HOLDFAST_LINKS})
-# Most of it is about clients and their stores, and reads them for longer than it says anything.
-target_precompile_headers(holdfast PRIVATE "${PROJECT_SOURCE_DIR}/cmake/pch.hpp"
-  <holdfast/client.hpp> "${PROJECT_SOURCE_DIR}/src/client/core.hpp")
+holdfast_unity(holdfast 80 ${holdfast_sources})
+if(NOT HOLDFAST_UNITY)
+  target_precompile_headers(holdfast PRIVATE "${PROJECT_SOURCE_DIR}/cmake/pch.hpp"
+    <holdfast/client.hpp> "${PROJECT_SOURCE_DIR}/src/client/core.hpp")
+endif()
 
-# Asio's own sources gain nothing from our precompiled header and must see their macros first.
+# Asio's own sources must see their macros first.
 set_source_files_properties(
   "${PROJECT_SOURCE_DIR}/src/runtime/asio_impl.cpp"
   "${PROJECT_SOURCE_DIR}/src/net/resp/asio_ssl_impl.cpp"
-  PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+  PROPERTIES SKIP_PRECOMPILE_HEADERS ON SKIP_UNITY_BUILD_INCLUSION ON)
 
-add_library(holdfast_internal INTERFACE)
-target_include_directories(holdfast_internal INTERFACE "${PROJECT_SOURCE_DIR}/src")
-target_compile_definitions(holdfast_internal INTERFACE ${HOLDFAST_DEFINITIONS})
-target_link_libraries(holdfast_internal INTERFACE holdfast ${HOLDFAST_LINKS})
+add_library(holdfast_private INTERFACE)
+target_include_directories(holdfast_private INTERFACE "${PROJECT_SOURCE_DIR}/src")
+target_compile_definitions(holdfast_private INTERFACE ${HOLDFAST_DEFINITIONS})
+target_link_libraries(holdfast_private INTERFACE holdfast ${HOLDFAST_LINKS})

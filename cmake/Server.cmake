@@ -10,7 +10,9 @@ file(GLOB_RECURSE holdfast_server_sources CONFIGURE_DEPENDS
 add_library(holdfast_server STATIC ${holdfast_server_sources} "${HOLDFAST_WEB_SOURCE}")
 target_compile_definitions(holdfast_server PRIVATE HOLDFAST_VERSION="${PROJECT_VERSION}")
 target_include_directories(holdfast_server PRIVATE "${HOLDFAST_GENERATED}")
-target_link_libraries(holdfast_server PUBLIC holdfast_internal)
-# What every endpoint works with takes longer to read than most of them do.
-target_precompile_headers(holdfast_server PRIVATE "${PROJECT_SOURCE_DIR}/cmake/pch.hpp"
-  <boost/json/object.hpp> <fmt/format.h> "${PROJECT_SOURCE_DIR}/src/server/services.hpp")
+target_link_libraries(holdfast_server PUBLIC holdfast_private)
+holdfast_unity(holdfast_server 48 ${holdfast_server_sources})
+if(NOT HOLDFAST_UNITY)
+  target_precompile_headers(holdfast_server PRIVATE "${PROJECT_SOURCE_DIR}/cmake/pch.hpp"
+    <boost/json/object.hpp> "${PROJECT_SOURCE_DIR}/src/server/services.hpp")
+endif()

@@ -27,22 +27,16 @@ if(NOT HOLDFAST_NPM OR NOT HOLDFAST_NODE)
   return()
 endif()
 
-# npm writes this file last, and every build folder shares it.
-set(web_modules "${web_folder}/node_modules/.package-lock.json")
-add_custom_command(OUTPUT "${web_modules}"
-  COMMAND "${HOLDFAST_NPM}" ci --no-audit --no-fund --loglevel=error
-  COMMAND "${CMAKE_COMMAND}" -E touch "${web_modules}"
-  DEPENDS "${web_folder}/package.json" "${web_folder}/package-lock.json"
-  WORKING_DIRECTORY "${web_folder}"
-  COMMENT "Installing what the dashboard is built with" VERBATIM)
-
+# Built once for all build folders, and only when something of it changed: the script looks at contents,
+# not at times, so that a fresh checkout or a switched branch costs nothing.
+set(build_web "${PROJECT_SOURCE_DIR}/cmake/build_web.py")
+set(web_built "${PROJECT_SOURCE_DIR}/build/web")
 file(GLOB_RECURSE web_sources CONFIGURE_DEPENDS "${web_folder}/src/*")
-set(web_dist "${CMAKE_BINARY_DIR}/web")
 add_custom_command(OUTPUT "${HOLDFAST_WEB_SOURCE}"
-  COMMAND "${HOLDFAST_NODE}" node_modules/vite/bin/vite.js build --outDir "${web_dist}"
-    --emptyOutDir --logLevel warn
-  COMMAND "${Python3_EXECUTABLE}" "${embed_web}" "${web_dist}" "${HOLDFAST_WEB_SOURCE}"
-  DEPENDS ${web_sources} "${web_modules}" "${embed_web}" "${web_folder}/index.html"
-    "${web_folder}/vite.config.ts" "${web_folder}/tsconfig.json"
-  WORKING_DIRECTORY "${web_folder}"
-  COMMENT "Building the dashboard" VERBATIM)
+  COMMAND "${Python3_EXECUTABLE}" "${build_web}" "${web_folder}" "${web_built}"
+    "${HOLDFAST_NPM}" "${HOLDFAST_NODE}"
+  COMMAND "${Python3_EXECUTABLE}" "${embed_web}" "${web_built}/pages" "${HOLDFAST_WEB_SOURCE}"
+  DEPENDS ${web_sources} "${build_web}" "${embed_web}" "${web_folder}/index.html"
+    "${web_folder}/vite.config.ts" "${web_folder}/tsconfig.json" "${web_folder}/package.json"
+    "${web_folder}/package-lock.json"
+  COMMENT "The dashboard" VERBATIM)

@@ -32,7 +32,7 @@ class Pipe {
     if (write(ends_[1], &word, 1) != 1) std::abort();
   }
   // '?' if nothing comes.
-  char hear(std::chrono::milliseconds patience = std::chrono::seconds(10)) const {
+  char hear(std::chrono::milliseconds patience = std::chrono::seconds(60)) const {
     pollfd ready{ends_[0], POLLIN, 0};
     char word = '?';
     if (poll(&ready, 1, static_cast<int>(patience.count())) == 1 && read(ends_[0], &word, 1) != 1) {

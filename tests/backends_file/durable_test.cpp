@@ -109,7 +109,7 @@ TEST_F(Durable, steps_that_wait_together_share_one_commit) {
       {.path = folder_.path(), .durable = true, .boot_id = std::string(this_boot)}, *runtime_);
   ASSERT_TRUE(environment);
   Door door(backends::file::make_file_store(*environment, runtime_), runtime_);
-  auto inside = (*environment)->enter(*runtime_, {.deadline = runtime_->now() + 1s});
+  auto inside = (*environment)->enter(*runtime_, {.deadline = runtime_->now() + 60s});
   ASSERT_TRUE(inside);
   std::vector<std::future<Fence>> fences;
   for (std::uint64_t i = 0; i < 16; ++i) {

@@ -15,7 +15,7 @@ class FileGuard : public FileStoreTest {
                      std::string_view name = "warehouse") {
     store::Request request{.name = name_of(name),
                            .command = model::GuardCommand{.fence = fence, .keep = keep},
-                           .deadline = runtime_->now() + 5s};
+                           .deadline = runtime_->now() + 60s};
     const auto reply = runtime::run_blocking(door.store().apply(std::move(request)));
     if (reply) return std::get<GuardOutcome>(reply->outcome);
     ADD_FAILURE() << reply.error().message;
@@ -86,7 +86,7 @@ TEST_F(FileGuard, a_check_that_changes_nothing_is_answered_at_once_by_a_durable_
   const auto is_ready = [&](Fence fence) {
     store::Request request{.name = name_of("warehouse"),
                            .command = model::GuardCommand{.fence = fence, .keep = 8h},
-                           .deadline = runtime_->now() + 5s};
+                           .deadline = runtime_->now() + 60s};
     auto asking = door.store().apply(std::move(request));
     const bool at_once = asking.is_ready();
     EXPECT_TRUE(runtime::run_blocking(std::move(asking)));

@@ -98,7 +98,7 @@ struct Ask {
   Micros ttl = 10s;
   bool wait = false;
   model::ProcessId process{};
-  std::chrono::milliseconds patience = 5s;
+  std::chrono::milliseconds patience = 60s;
   std::stop_token stop{};
 };
 
@@ -144,7 +144,7 @@ class Door {
     return apply(ask, {model::LockSpec::mutex(), model::Inspect{}});
   }
   Result<LockPage> list(store::ListRequest request = {}) {
-    if (request.deadline == runtime::LocalTime{}) request.deadline = runtime_->now() + 5s;
+    if (request.deadline == runtime::LocalTime{}) request.deadline = runtime_->now() + 60s;
     return runtime::run_blocking(store_->list(std::move(request)));
   }
   Result<model::LockOutcome> apply(const Ask& ask, model::LockCommand command) {

@@ -188,7 +188,7 @@ TEST_F(FileStore, the_thread_of_the_runtime_never_waits_for_another_process) {
       {.path = folder_.path(), .boot_id = std::string(this_boot)}, *runtime);
   ASSERT_TRUE(environment);
   const StorePtr store = backends::file::make_file_store(*environment, runtime);
-  auto inside = (*environment)->enter(*runtime, {.deadline = runtime->now() + 1s});
+  auto inside = (*environment)->enter(*runtime, {.deadline = runtime->now() + 60s});
   ASSERT_TRUE(inside);
   std::promise<Result<store::Reply>> reply;
   std::promise<void> returned;
@@ -199,7 +199,7 @@ TEST_F(FileStore, the_thread_of_the_runtime_never_waits_for_another_process) {
     returned.set_value();
   });
   auto answered = reply.get_future();
-  EXPECT_EQ(returned.get_future().wait_for(5s), std::future_status::ready);
+  EXPECT_EQ(returned.get_future().wait_for(60s), std::future_status::ready);
   EXPECT_EQ(answered.wait_for(20ms), std::future_status::timeout);
   inside->unlock();
   EXPECT_GT(fence_of(outcome_of(answered.get())), 0U);

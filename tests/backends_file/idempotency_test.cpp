@@ -20,7 +20,7 @@ class FileRuns : public FileStoreTest {
   }
   Result<store::Reply> send(Door& door, RunCommand command, std::string_view key = "order") {
     store::Request request{
-        .name = name_of(key), .command = std::move(command), .deadline = runtime_->now() + 5s};
+        .name = name_of(key), .command = std::move(command), .deadline = runtime_->now() + 60s};
     return runtime::run_blocking(door.store().apply(std::move(request)));
   }
   RunOutcome apply(Door& door, RunCommand command, std::string_view key = "order") {

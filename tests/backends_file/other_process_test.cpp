@@ -3,6 +3,7 @@
 // What a process that is stopped, or forked, may do to the others.
 #include "backends_file/child_process.hpp"
 #include "backends_file/file_fixture.hpp"
+#include "support/timing.hpp"
 
 #include <gmock/gmock.h>
 
@@ -23,7 +24,7 @@ class OtherProcess : public FileStoreTest {
       auto environment = backends::file::shared_environment(
           {.path = folder_.path(), .boot_id = std::string(this_boot)}, *runtime_);
       if (!environment) return 1;
-      auto inside = (*environment)->enter(*runtime_, {.deadline = runtime_->now() + 5s});
+      auto inside = (*environment)->enter(*runtime_, {.deadline = runtime_->now() + 60s});
       if (!inside) return 2;
       raise(SIGSTOP);
       return 0;
@@ -43,7 +44,7 @@ TEST_F(OtherProcess, that_is_stopped_inside_the_store_costs_a_clean_error_at_the
   EXPECT_EQ(outcome.error().code, Errc::unavailable);
   EXPECT_THAT(outcome.error().message, HasSubstr("process " + std::to_string(child.pid())));
   EXPECT_GE(waited, 120ms);
-  EXPECT_LT(waited, 5s);
+  EXPECT_LT(waited, at_most(5s));
   kill(child.pid(), SIGCONT);
   EXPECT_EQ(child.join(), 0);
   EXPECT_TRUE(is<model::Granted>(door.acquire()));
@@ -78,7 +79,7 @@ TEST_F(OtherProcess, that_is_stopped_does_not_keep_a_cancelled_caller) {
   });
   EXPECT_EQ(outcome.wait_for(20ms), std::future_status::timeout);
   stop.request_stop();
-  ASSERT_EQ(outcome.wait_for(5s), std::future_status::ready);
+  ASSERT_EQ(outcome.wait_for(60s), std::future_status::ready);
   EXPECT_EQ(outcome.get().error().code, Errc::cancelled);
 }
 

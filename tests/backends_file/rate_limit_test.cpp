@@ -23,7 +23,7 @@ class FileRate : public FileStoreTest {
   RateOutcome apply(Door& door, const RateCommand& command, std::string_view scope = "api") {
     store::Request request{.name = model::limit_name(scope, command.rule).value(),
                            .command = command,
-                           .deadline = runtime_->now() + 5s};
+                           .deadline = runtime_->now() + 60s};
     const auto reply = runtime::run_blocking(door.store().apply(std::move(request)));
     if (reply) return std::get<RateOutcome>(reply->outcome);
     ADD_FAILURE() << reply.error().message;

@@ -57,7 +57,7 @@ class Waking : public FileStoreTest {
 };
 
 TEST_F(Waking, a_release_wakes_the_first_waiter_of_another_process_and_nobody_else) {
-  ChildProcess first = waiter("ben", 2, to_first_, from_first_, 10s);
+  ChildProcess first = waiter("ben", 2, to_first_, from_first_, 60s);
   ChildProcess second = waiter("cleo", 3, to_second_, from_second_, 500ms);
   Door door = must_open();
   fence_of(door.acquire({.owner = "anna"}));
@@ -73,8 +73,8 @@ TEST_F(Waking, a_release_wakes_the_first_waiter_of_another_process_and_nobody_el
 }
 
 TEST_F(Waking, a_waiter_whose_process_was_killed_is_passed_over_at_once) {
-  ChildProcess first = waiter("ben", 2, to_first_, from_first_, 10s);
-  ChildProcess second = waiter("cleo", 3, to_second_, from_second_, 10s);
+  ChildProcess first = waiter("ben", 2, to_first_, from_first_, 60s);
+  ChildProcess second = waiter("cleo", 3, to_second_, from_second_, 60s);
   Door door = must_open();
   fence_of(door.acquire({.owner = "anna"}));
   to_first_.tell('!');
@@ -88,12 +88,12 @@ TEST_F(Waking, a_waiter_whose_process_was_killed_is_passed_over_at_once) {
 }
 
 TEST_F(Waking, a_process_killed_inside_the_store_makes_every_waiter_look_again) {
-  ChildProcess first = waiter("ben", 2, to_first_, from_first_, 10s);
+  ChildProcess first = waiter("ben", 2, to_first_, from_first_, 60s);
   ChildProcess killed([this] {
     to_second_.hear();
     auto environment = backends::file::shared_environment(
         {.path = folder_.path(), .boot_id = std::string(this_boot)}, *runtime_);
-    auto inside = (*environment)->enter(*runtime_, {.deadline = runtime_->now() + 5s});
+    auto inside = (*environment)->enter(*runtime_, {.deadline = runtime_->now() + 60s});
     from_second_.tell('i');
     pause();
     return 0;
@@ -124,7 +124,7 @@ TEST_F(Waking, more_messages_than_a_ring_holds_become_one_hint_for_everybody) {
   for (std::uint64_t i = 0; i < 10 * ring_size; ++i)
     send(wake, process, {model::RequestId{1000 + i}});
   wake_up(wake, process);
-  const auto notice = runtime::run_blocking((*listening)->next(runtime->now() + 10s));
+  const auto notice = runtime::run_blocking((*listening)->next(runtime->now() + 60s));
   EXPECT_EQ(notice.reason, store::Notice::Reason::hint);
 }
 
@@ -219,14 +219,14 @@ TEST_F(Waking, a_store_may_be_dropped_by_the_waiter_that_it_resumed) {
   ASSERT_TRUE(listening);
   const auto process = (*listening)->process();
   std::promise<void> dropped;
-  runtime::spawn((*listening)->next(runtime->now() + 10s), [&](store::Notice&&) {
+  runtime::spawn((*listening)->next(runtime->now() + 60s), [&](store::Notice&&) {
     store.reset();
     dropped.set_value();
   });
   auto& wake = (*environment)->wake().layout();
   send(wake, process, {model::RequestId{7}});
   wake_up(wake, process);
-  EXPECT_EQ(dropped.get_future().wait_for(10s), std::future_status::ready);
+  EXPECT_EQ(dropped.get_future().wait_for(60s), std::future_status::ready);
 }
 
 }  // namespace

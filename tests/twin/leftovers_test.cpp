@@ -35,18 +35,18 @@ TEST_F(Leftovers, a_lease_that_nobody_ends_vanishes) {
 }
 
 TEST_F(Leftovers, a_renewed_lease_that_nobody_ends_vanishes) {
-  granted(acquire({.owner = "ann", .ttl = 100ms}));
-  granted(renew("ann", 120ms));
-  granted(renew("ann", 150ms));
+  granted(acquire({.owner = "ann", .ttl = 800ms}));
+  granted(renew("ann", 820ms));
+  granted(renew("ann", 850ms));
   expect_to_vanish();
 }
 
 TEST_F(Leftovers, leases_in_company_that_nobody_ends_vanish) {
   spec_ = model::LockSpec::semaphore(3);
-  granted(acquire({.owner = "ann", .ttl = 100ms}));
+  granted(acquire({.owner = "ann", .ttl = 800ms}));
   granted(acquire({.owner = "ben", .ttl = 50ms}));
   granted(acquire({.owner = "cid", .ttl = 150ms}));
-  granted(renew("ann", 200ms));
+  granted(renew("ann", 900ms));
   expect_to_vanish();
 }
 

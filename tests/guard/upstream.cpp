@@ -56,6 +56,8 @@ bool Upstream::Talk::send(std::string_view bytes) const {
   return true;
 }
 
+void Upstream::Talk::end_sending() const { shutdown(fd_, SHUT_WR); }
+
 bool Upstream::Talk::is_left(milliseconds patience) const {
   std::array<char, 1> byte{};
   return is_readable(fd_, static_cast<int>(patience.count())) &&

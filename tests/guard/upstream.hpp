@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <mutex>
 #include <string>
@@ -34,6 +35,8 @@ class Upstream {
     bool send(std::string_view bytes) const;
     // The connection ends after this answer.
     void close() { is_closing_ = true; }
+    // It ends now, in this direction alone.
+    void end_sending() const;
     bool is_closing() const { return is_closing_; }
     // True once the other side is gone, false after the patience.
     bool is_left(std::chrono::milliseconds patience) const;

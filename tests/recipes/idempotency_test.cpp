@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
+#include <latch>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -124,12 +125,14 @@ TEST_F(Idempotent, of_many_threads_one_runs_and_all_get_its_answer) {
   std::atomic<int> runs = 0;
   std::atomic<int> answered = 0;
   {
+    std::latch go(8);
     std::vector<std::jthread> threads;
     for (int thread = 0; thread < 8; ++thread) {
       threads.emplace_back([&] {
+        go.arrive_and_wait();
         const auto told =
             real.idempotent("k", {.wait = 60s}, [&](const holdfast::Run&) -> std::string {
-              std::this_thread::sleep_for(20ms);
+              std::this_thread::yield();
               return std::to_string(++runs);
             });
         if (told && told->answer.body == "1") ++answered;

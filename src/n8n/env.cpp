@@ -2,45 +2,44 @@
 #include "n8n/env.hpp"
 
 #include "n8n/limits.hpp"
+#include "text/config_node.hpp"
 #include "text/quote.hpp"
 
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
-
-#include <algorithm>
 
 namespace holdfast::n8n {
 namespace {
 
 namespace json = boost::json;
+using text::ConfigMark;
+using text::ConfigNode;
 
 // An alias may refer to what holds it, so depth has an end.
 constexpr int max_env_depth = 32;
 
-std::unexpected<Error> refuse(std::string_view file_name, const YAML::Mark& mark,
+std::unexpected<Error> refuse(std::string_view file_name, const ConfigMark& mark,
                               std::string_view reason) {
-  return fail(Errc::bad_input,
-              fmt::format("{}:{}: {}", file_name, std::max(mark.line, 0) + 1, reason));
+  return fail(Errc::bad_input, fmt::format("{}:{}: {}", file_name, mark.line_number(), reason));
 }
 
 struct Reader {
   std::string_view file_name;
   std::size_t values = 0;
 
-  Result<json::value> read(const YAML::Node& node, int depth) {
+  Result<json::value> read(const ConfigNode& node, int depth) {
     // A few aliases of aliases would mean more values than the file has bytes.
     if (depth > max_env_depth || ++values > max_env_bytes) {
-      return refuse(file_name, node.Mark(), "is nested too deeply");
+      return refuse(file_name, node.mark(), "is nested too deeply");
     }
-    if (node.IsScalar()) return json::value(node.Scalar());
-    if (node.IsSequence()) return read_list(node, depth);
-    if (node.IsMap()) return read_map(node, depth);
+    if (node.is_scalar()) return json::value(node.scalar());
+    if (node.is_list()) return read_list(node, depth);
+    if (node.is_map()) return read_map(node, depth);
     return json::value(nullptr);
   }
 
-  Result<json::value> read_list(const YAML::Node& node, int depth) {
+  Result<json::value> read_list(const ConfigNode& node, int depth) {
     json::array out;
-    for (const auto& each : node) {
+    for (const auto& each : node.elements()) {
       auto value = read(each, depth + 1);
       if (!value) return value;
       out.push_back(std::move(*value));
@@ -48,19 +47,19 @@ struct Reader {
     return json::value(std::move(out));
   }
 
-  Result<json::value> read_map(const YAML::Node& node, int depth) {
+  Result<json::value> read_map(const ConfigNode& node, int depth) {
     json::object out;
-    for (const auto& each : node) {
-      if (!each.first.IsScalar()) {
-        return refuse(file_name, each.first.Mark(), "a key must be a word");
+    for (const auto& each : node.entries()) {
+      if (!each.key.is_scalar()) {
+        return refuse(file_name, each.key.mark(), "a key must be a word");
       }
-      if (out.contains(each.first.Scalar())) {
-        return refuse(file_name, each.first.Mark(),
-                      fmt::format("key {} stands twice", text::quoted(each.first.Scalar())));
+      if (out.contains(each.key.scalar())) {
+        return refuse(file_name, each.key.mark(),
+                      fmt::format("key {} stands twice", text::quoted(each.key.scalar())));
       }
-      auto value = read(each.second, depth + 1);
+      auto value = read(each.value, depth + 1);
       if (!value) return value;
-      out.emplace(each.first.Scalar(), std::move(*value));
+      out.emplace(each.key.scalar(), std::move(*value));
     }
     return json::value(std::move(out));
   }
@@ -77,16 +76,14 @@ Result<Env> Env::parse(std::string_view yaml, std::string_view file_name) {
     return fail(Errc::limit_reached, fmt::format("{}: has more than {} bytes (max_env_bytes)",
                                                  file_name, max_env_bytes));
   }
-  YAML::Node root;
-  try {
-    root = YAML::Load(std::string(yaml));
-  } catch (const YAML::Exception& error) {
-    return refuse(file_name, error.mark, "is not YAML: " + error.msg);
+  const auto root = ConfigNode::parse(yaml);
+  if (!root) {
+    return refuse(file_name, root.error().mark, "is not YAML: " + root.error().message);
   }
   Env env;
-  if (root.IsNull()) return env;
-  if (!root.IsMap()) return refuse(file_name, root.Mark(), "must have the form KEY: VALUE");
-  auto value = Reader{file_name}.read(root, 0);
+  if (root->is_null()) return env;
+  if (!root->is_map()) return refuse(file_name, root->mark(), "must have the form KEY: VALUE");
+  auto value = Reader{file_name}.read(*root, 0);
   if (!value) return std::unexpected(std::move(value.error()));
   env.root_ = std::move(*value);
   return env;

@@ -2,11 +2,11 @@
 #include "n8n/lock_scopes.hpp"
 
 #include "n8n/env.hpp"
+#include "text/config_node.hpp"
 
 #include <boost/json/serialize.hpp>
 #include <boost/json/string.hpp>
 #include <fmt/format.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <optional>
@@ -16,6 +16,8 @@ namespace holdfast::n8n {
 namespace {
 
 namespace json = boost::json;
+using text::ConfigMark;
+using text::ConfigNode;
 
 constexpr std::string_view list_key = "lockScopes";
 constexpr std::string_view blanks = " \t\r\n";
@@ -33,7 +35,7 @@ struct Page {
     if (text.find("\r\n") != std::string_view::npos) line_end = "\r\n";
   }
 
-  std::optional<std::size_t> at(const YAML::Mark& mark) const {
+  std::optional<std::size_t> at(const ConfigMark& mark) const {
     if (mark.line < 0 || static_cast<std::size_t>(mark.line) >= lines.size()) return std::nullopt;
     const auto place = lines[static_cast<std::size_t>(mark.line)] +
                        static_cast<std::size_t>(std::max(mark.column, 0));
@@ -99,13 +101,13 @@ std::optional<std::string> in_brackets(const Page& page, std::size_t open, std::
 }
 
 // "  - a": below the last entry and whatever belongs to it.
-std::optional<std::string> in_block(const Page& page, const YAML::Node& list,
+std::optional<std::string> in_block(const Page& page, const ConfigNode& list,
                                     std::string_view scope) {
-  const auto begin = page.at(list.Mark());
-  const auto dash = static_cast<std::size_t>(std::max(list.Mark().column, 0));
-  const auto last_mark = list[list.size() - 1].Mark();
-  if (!begin || last_mark.line < 0) return std::nullopt;
-  auto number = static_cast<std::size_t>(last_mark.line);
+  const auto begin = page.at(list.mark());
+  const auto dash = static_cast<std::size_t>(std::max(list.mark().column, 0));
+  const auto entries = list.elements();
+  if (!begin || entries.empty() || entries.back().mark().line < 0) return std::nullopt;
+  auto number = static_cast<std::size_t>(entries.back().mark().line);
   if (number >= page.lines.size()) return std::nullopt;
   while (number + 1 < page.lines.size()) {
     const auto next = page.line(number + 1);
@@ -117,9 +119,9 @@ std::optional<std::string> in_block(const Page& page, const YAML::Node& list,
 }
 
 // "lockScopes:" with nothing behind it, or with a word for nothing.
-std::optional<std::string> in_nothing(const Page& page, const YAML::Node& key,
+std::optional<std::string> in_nothing(const Page& page, const ConfigNode& key,
                                       std::string_view scope) {
-  const auto begin = page.at(key.Mark());
+  const auto begin = page.at(key.mark());
   if (!begin) return std::nullopt;
   const auto colon = page.text.find(':', *begin);
   if (colon == std::string_view::npos) return std::nullopt;
@@ -140,14 +142,14 @@ std::string at_the_end(const Page& page, std::string_view scope) {
   return out + fmt::format("{}:{}  - {}{}", list_key, page.line_end, quoted(scope), page.line_end);
 }
 
-std::optional<std::string> edited(const Page& page, const YAML::Node& root,
+std::optional<std::string> edited(const Page& page, const ConfigNode& root,
                                   std::string_view scope) {
-  if (!root.IsMap()) return at_the_end(page, scope);
-  for (const auto& entry : root) {
-    if (!entry.first.IsScalar() || entry.first.Scalar() != list_key) continue;
-    const auto& list = entry.second;
-    if (!list.IsSequence()) return in_nothing(page, entry.first, scope);
-    const auto begin = page.at(list.Mark());
+  if (!root.is_map()) return at_the_end(page, scope);
+  for (const auto& entry : root.entries()) {
+    if (!entry.key.is_scalar() || entry.key.scalar() != list_key) continue;
+    const auto& list = entry.value;
+    if (!list.is_list()) return in_nothing(page, entry.key, scope);
+    const auto begin = page.at(list.mark());
     if (!begin || *begin >= page.text.size()) return std::nullopt;
     if (page.text[*begin] == '[') return in_brackets(page, *begin, scope);
     return in_block(page, list, scope);
@@ -184,7 +186,8 @@ Result<std::string> with_lock_scope(std::string_view yaml, std::string_view scop
   const auto known = before->lock_scopes();
   if (std::ranges::find(known, scope) != known.end()) return std::string(yaml);
   const Page page(yaml);
-  const auto after = edited(page, YAML::Load(std::string(yaml)), scope);
+  const auto root = ConfigNode::parse(yaml);
+  const auto after = root ? edited(page, *root, scope) : std::nullopt;
   if (after && is_as_meant(*before, *after, scope, file_name)) return *after;
   return fail(Errc::bad_input,
               fmt::format("{}: {} cannot be added to {} without changing something else; add it by "

@@ -12,7 +12,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <utility>
 
 namespace holdfast::server {
@@ -23,19 +22,8 @@ using Value = ConfigValue;
 
 constexpr std::size_t max_label_bytes = 200;
 
-constexpr std::array<std::pair<std::string_view, ShowOwner>, 3> owner_words{
-    {{"auto", ShowOwner::automatic}, {"always", ShowOwner::always}, {"admin", ShowOwner::admin}}};
-
 std::unexpected<Error> refuse_forrst(std::string reason) {
   return fail(Errc::bad_input, std::move(reason));
-}
-
-Value::Reader text(std::string& out, Result<void> (*check)(std::string_view)) {
-  return [&out, check](const Value& value) -> Result<void> {
-    if (auto read = value.read_text(out); !read) return read;
-    if (auto checked = check(out); !checked) return value.refuse(checked.error());
-    return {};
-  };
 }
 
 Result<void> check_label(std::string_view label) {
@@ -96,6 +84,27 @@ Result<void> check_functions(const std::vector<ForrstFunction>& functions) {
   return {};
 }
 
+Result<void> read_option(std::string_view key, const Value& value, ForrstOptions& out) {
+  if (key == "store") return value.read_text(out.store, text::check_store_url);
+  if (key == "name") return value.read_text(out.name, check_label);
+  if (key == "node") return value.read_text(out.node, check_label);
+  if (key == "prefix") return value.read_text(out.prefix, forrst::check_prefix);
+  if (key == "status_owner") {
+    return value.read_choice(out.status_owner, {{"auto", ShowOwner::automatic},
+                                                {"always", ShowOwner::always},
+                                                {"admin", ShowOwner::admin}});
+  }
+  if (key == "strict_extensions") return value.read(out.strict_extensions);
+  if (key == "rate_limit") return read_rate(value, out.rate_limit);
+  if (key == "socket") return value.read_text(out.socket, check_socket);
+  if (key == "socket_verbs") return read_verbs(value, out.socket_verbs);
+  if (key == "command_threads") {
+    return value.read_count(out.command_threads, {1, max_command_threads});
+  }
+  if (key == "functions") return read_functions(value, out.functions);
+  return value.refuse_key(key);
+}
+
 }  // namespace
 
 Result<void> read_rate(const Value& value, std::optional<RateRule>& out) {
@@ -110,25 +119,7 @@ Result<void> read_rate(const Value& value, std::optional<RateRule>& out) {
 }
 
 Result<void> read_forrst(const Value& value, ForrstOptions& out) {
-  return value.read_map({
-      {"store", text(out.store, text::check_store_url)},
-      {"name", text(out.name, check_label)},
-      {"node", text(out.node, check_label)},
-      {"prefix", text(out.prefix, forrst::check_prefix)},
-      {"status_owner",
-       [&](const Value& field) {
-         return field.read_choice<ShowOwner>(out.status_owner, owner_words);
-       }},
-      {"strict_extensions", [&](const Value& field) { return field.read(out.strict_extensions); }},
-      {"rate_limit", [&](const Value& field) { return read_rate(field, out.rate_limit); }},
-      {"socket", text(out.socket, check_socket)},
-      {"socket_verbs", [&](const Value& field) { return read_verbs(field, out.socket_verbs); }},
-      {"command_threads",
-       [&](const Value& field) {
-         return field.read_count(out.command_threads, {1, max_command_threads});
-       }},
-      {"functions", [&](const Value& field) { return read_functions(field, out.functions); }},
-  });
+  return read_entries(value, out, read_option);
 }
 
 Result<void> check_forrst(const ForrstOptions& options) {
@@ -144,7 +135,8 @@ Result<void> check_forrst(const ForrstOptions& options) {
     if (auto good = check_socket(options.socket); !good) return at("socket", good.error());
   }
   if (options.command_threads < 1 || options.command_threads > max_command_threads) {
-    return refuse_forrst(fmt::format("forrst.command_threads must be 1 to {}", max_command_threads));
+    return refuse_forrst(
+        fmt::format("forrst.command_threads must be 1 to {}", max_command_threads));
   }
   if (options.rate_limit) {
     const auto good = model::admissible(model::RateCommand{.rule = *options.rate_limit});

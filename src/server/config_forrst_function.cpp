@@ -7,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace holdfast::server {
@@ -20,72 +19,84 @@ using Value = ConfigValue;
 
 constexpr std::size_t max_length = std::size_t{1} << 20U;  // of a text or a list: a whole request
 
-Value::Reader text(std::string& out) {
-  return [&out](const Value& value) { return value.read_text(out); };
-}
-
-Value::Reader texts(std::vector<std::string>& out) {
-  return [&out](const Value& value) { return value.read_texts(out); };
-}
-
-Value::Reader flag(bool& out) {
-  return [&out](const Value& value) { return value.read(out); };
-}
-
-Value::Reader number(std::optional<double>& out) {
-  return [&out](const Value& value) { return value.read_number(out.emplace()); };
-}
-
-Value::Reader length(std::optional<std::size_t>& out) {
-  return [&out](const Value& value) { return value.read_count(out.emplace(), {0, max_length}); };
+Result<void> read_length(const Value& value, std::optional<std::size_t>& out) {
+  return value.read_count(out.emplace(), {0, max_length});
 }
 
 Result<void> read_type(const Value& value, Rule::Type& out) {
   using enum Rule::Type;
-  constexpr std::array<std::pair<std::string_view, Rule::Type>, 7> types{{{"any", any},
-                                                                          {"boolean", boolean},
-                                                                          {"integer", integer},
-                                                                          {"number", number},
-                                                                          {"string", string},
-                                                                          {"array", array},
-                                                                          {"object", object}}};
-  return value.read_choice<Rule::Type>(out, types);
+  return value.read_choice(out, {{"any", any},
+                                 {"boolean", boolean},
+                                 {"integer", integer},
+                                 {"number", number},
+                                 {"string", string},
+                                 {"array", array},
+                                 {"object", object}});
 }
 
-Result<void> read_rule(const Value& value, Rule& out) {
-  return value.read_map({
-      {"type", [&](const Value& field) { return read_type(field, out.type); }},
-      {"required", flag(out.is_required)},
-      {"description", text(out.description)},
-      {"minimum", number(out.minimum)},
-      {"maximum", number(out.maximum)},
-      {"min_length", length(out.min_length)},
-      {"max_length", length(out.max_length)},
-      {"one_of", texts(out.one_of)},
-      {"default", [&](const Value& field) { return field.read_json(out.by_default.emplace()); }},
-  });
+Result<void> read_rule(std::string_view key, const Value& value, Rule& out) {
+  if (key == "type") return read_type(value, out.type);
+  if (key == "required") return value.read(out.is_required);
+  if (key == "description") return value.read_text(out.description);
+  if (key == "minimum") return value.read_number(out.minimum.emplace());
+  if (key == "maximum") return value.read_number(out.maximum.emplace());
+  if (key == "min_length") return read_length(value, out.min_length);
+  if (key == "max_length") return read_length(value, out.max_length);
+  if (key == "one_of") return value.read_texts(out.one_of);
+  if (key == "default") return value.read_json(out.by_default.emplace());
+  return value.refuse_key(key);
 }
 
-Result<void> read_arguments(const Value& value, std::vector<Rule>& out) {
-  return value.each_entry([&](const std::string& name, const Value& about) -> Result<void> {
-    out.emplace_back().name = name;
-    return read_rule(about, out.back());
-  });
+Result<void> read_argument(std::string_view name, const Value& about, std::vector<Rule>& out) {
+  out.emplace_back().name = name;
+  return read_entries(about, out.back(), read_rule);
+}
+
+Result<void> read_reason(std::string_view key, const Value& value, Function::Deprecation& out) {
+  if (key == "reason") return value.read_text(out.reason);
+  if (key == "sunset") return value.read_text(out.sunset);
+  return value.refuse_key(key);
 }
 
 Result<void> read_deprecated(const Value& value, std::optional<Function::Deprecation>& out) {
   auto& about = out.emplace();
-  auto read = value.read_map({{"reason", text(about.reason)}, {"sunset", text(about.sunset)}});
+  auto read = read_entries(value, about, read_reason);
   if (read && about.reason.empty()) return value.refuse("needs reason");
   return read;
 }
 
+Result<void> read_extension_list(std::string_view key, const Value& value, Function& out) {
+  if (key == "supported") return value.read_texts(out.supported_extensions);
+  if (key == "excluded") return value.read_texts(out.excluded_extensions);
+  return value.refuse_key(key);
+}
+
 Result<void> read_extensions(const Value& value, Function& out) {
-  auto read = value.read_map({{"supported", texts(out.supported_extensions)},
-                              {"excluded", texts(out.excluded_extensions)}});
+  auto read = read_entries(value, out, read_extension_list);
   const bool says_both = !out.supported_extensions.empty() && !out.excluded_extensions.empty();
   if (read && says_both) return value.refuse("must have supported or excluded, not both");
   return read;
+}
+
+Result<void> read_field(std::string_view key, const Value& value, ForrstFunction& out) {
+  auto& about = out.about;
+  if (key == "name") return value.read_text(about.name);
+  if (key == "version") return value.read_text(about.version);
+  if (key == "description") return value.read_text(about.description);
+  if (key == "upstream") return value.read_text(out.upstream);
+  if (key == "command") return value.read_texts(out.command);
+  if (key == "timeout") {
+    return value.read_duration(about.timeout, {milliseconds(1), forrst::max_function_timeout});
+  }
+  if (key == "arguments") return read_entries(value, about.arguments, read_argument);
+  if (key == "allow_more") return value.read(about.allows_more);
+  if (key == "side_effects") return value.read_texts(about.side_effects);
+  if (key == "deprecated") return read_deprecated(value, about.deprecated);
+  if (key == "extensions") return read_extensions(value, about);
+  if (key == "rate_limit") return read_rate(value, about.rate_limit);
+  if (key == "safe_to_repeat") return value.read(about.safe_to_repeat);
+  if (key == "disabled") return value.read(about.is_disabled);
+  return value.refuse_key(key);
 }
 
 Result<void> refuse(const ForrstFunction& function, std::string_view rule) {
@@ -130,26 +141,7 @@ forrst::Outcome nothing(const forrst::Invocation&) { return nullptr; }
 }  // namespace
 
 Result<void> read_function(const Value& value, ForrstFunction& out) {
-  auto& about = out.about;
-  return value.read_map({
-      {"name", text(about.name)},
-      {"version", text(about.version)},
-      {"description", text(about.description)},
-      {"upstream", text(out.upstream)},
-      {"command", texts(out.command)},
-      {"timeout",
-       [&](const Value& field) {
-         return field.read_duration(about.timeout, {milliseconds(1), forrst::max_function_timeout});
-       }},
-      {"arguments", [&](const Value& field) { return read_arguments(field, about.arguments); }},
-      {"allow_more", flag(about.allows_more)},
-      {"side_effects", texts(about.side_effects)},
-      {"deprecated", [&](const Value& field) { return read_deprecated(field, about.deprecated); }},
-      {"extensions", [&](const Value& field) { return read_extensions(field, about); }},
-      {"rate_limit", [&](const Value& field) { return read_rate(field, about.rate_limit); }},
-      {"safe_to_repeat", flag(about.safe_to_repeat)},
-      {"disabled", flag(about.is_disabled)},
-  });
+  return read_entries(value, out, read_field);
 }
 
 Result<void> check_function(const ForrstFunction& function, forrst::Registry& others) {

@@ -3,6 +3,9 @@
 
 #include "text/json_parse.hpp"
 
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+#include <boost/json/value.hpp>
 #include <fmt/format.h>
 
 #include <charconv>
@@ -14,6 +17,7 @@ namespace holdfast::server {
 namespace {
 
 namespace json = boost::json;
+using text::ConfigNode;
 
 // A few anchors that refer to each other stand for millions of values.
 constexpr std::size_t max_values = 10'000;
@@ -26,10 +30,9 @@ std::optional<Number> parsed(std::string_view text) {
   return value;
 }
 
-json::value scalar(const YAML::Node& node) {
-  const auto& text = node.Scalar();
-  const bool is_quoted = node.Tag() == "!";
-  if (is_quoted) return json::value(text);
+json::value scalar(const ConfigNode& node) {
+  const auto& text = node.scalar();
+  if (node.is_quoted()) return json::value(text);
   if (text == "null" || text == "~" || text.empty()) return nullptr;
   if (text == "true" || text == "false") return text == "true";
   if (const auto whole = parsed<std::int64_t>(text)) return *whole;
@@ -39,14 +42,14 @@ json::value scalar(const YAML::Node& node) {
 
 class Converter {
  public:
-  Result<json::value> convert(const YAML::Node& node, std::size_t depth) {
+  Result<json::value> convert(const ConfigNode& node, std::size_t depth) {
     if (depth > text::max_json_depth) {
       return refuse(fmt::format("is nested deeper than {} levels", text::max_json_depth));
     }
     if (++values_ > max_values) return refuse(fmt::format("has more than {} values", max_values));
-    if (node.IsSequence()) return array(node, depth);
-    if (node.IsMap()) return object(node, depth);
-    return node.IsScalar() ? scalar(node) : json::value(nullptr);
+    if (node.is_list()) return array(node, depth);
+    if (node.is_map()) return object(node, depth);
+    return node.is_scalar() ? scalar(node) : json::value(nullptr);
   }
 
  private:
@@ -54,9 +57,9 @@ class Converter {
     return fail(Errc::bad_input, std::move(why));
   }
 
-  Result<json::value> array(const YAML::Node& node, std::size_t depth) {
+  Result<json::value> array(const ConfigNode& node, std::size_t depth) {
     json::array out;
-    for (const auto& each : node) {
+    for (const auto& each : node.elements()) {
       auto element = convert(each, depth + 1);
       if (!element) return element;
       out.push_back(std::move(*element));
@@ -64,14 +67,14 @@ class Converter {
     return out;
   }
 
-  Result<json::value> object(const YAML::Node& node, std::size_t depth) {
+  Result<json::value> object(const ConfigNode& node, std::size_t depth) {
     json::object out;
-    for (const auto& each : node) {
-      if (!each.first.IsScalar()) return refuse("has a key that is not a word");
-      auto member = convert(each.second, depth + 1);
+    for (const auto& each : node.entries()) {
+      if (!each.key.is_scalar()) return refuse("has a key that is not a word");
+      auto member = convert(each.value, depth + 1);
       if (!member) return member;
-      if (!out.emplace(each.first.Scalar(), std::move(*member)).second) {
-        return refuse(fmt::format("has the key \"{}\" twice", each.first.Scalar()));
+      if (!out.emplace(each.key.scalar(), std::move(*member)).second) {
+        return refuse(fmt::format("has the key \"{}\" twice", each.key.scalar()));
       }
     }
     return out;
@@ -87,6 +90,6 @@ std::optional<double> parse_number(std::string_view text) {
   return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
-Result<json::value> to_json(const YAML::Node& node) { return Converter().convert(node, 0); }
+Result<json::value> to_json(const text::ConfigNode& node) { return Converter().convert(node, 0); }
 
 }  // namespace holdfast::server

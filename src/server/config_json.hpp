@@ -5,8 +5,9 @@
 
 #include <holdfast/error.hpp>
 
-#include <boost/json/value.hpp>
-#include <yaml-cpp/yaml.h>
+#include "text/config_node.hpp"
+
+#include <boost/json/fwd.hpp>
 
 #include <optional>
 #include <string_view>
@@ -19,6 +20,6 @@ std::optional<double> parse_number(std::string_view text);
 // Words without quotes are null, true, false and numbers where they look like them, as in JSON;
 // every other word, and whatever is quoted, is a text. Errors: bad_input, for what is nested too
 // deep or has too many values.
-Result<boost::json::value> to_json(const YAML::Node& node);
+Result<boost::json::value> to_json(const text::ConfigNode& node);
 
 }  // namespace holdfast::server

@@ -20,8 +20,6 @@ using WithoutStore = EndpointLimit::WithoutStore;
 
 constexpr std::array<std::pair<std::string_view, Per>, 3> pers{
     {{"token", Per::token}, {"address", Per::address}, {"all", Per::all}}};
-constexpr std::array<std::pair<std::string_view, WithoutStore>, 2> without_stores{
-    {{"refuse", WithoutStore::refuse}, {"allow", WithoutStore::allow}}};
 
 // An entry as it is written.
 struct Written {
@@ -33,27 +31,17 @@ struct Written {
   WithoutStore without_store = WithoutStore::refuse;
 };
 
-Result<Written> read_entry(const ConfigValue& value) {
-  Written entry;
-  const auto text = [](std::string& out) {
-    return [&out](const ConfigValue& field) { return field.read_text(out); };
-  };
-  auto read = value.read_map({
-      {"path", text(entry.path)},
-      {"rate", text(entry.rate)},
-      {"algorithm", text(entry.algorithm)},
-      {"burst",
-       [&](const ConfigValue& field) {
-         return field.read_count(entry.burst, {1, max_rate_limit});
-       }},
-      {"per", [&](const ConfigValue& field) { return field.read_choice<Per>(entry.per, pers); }},
-      {"without_store",
-       [&](const ConfigValue& field) {
-         return field.read_choice<WithoutStore>(entry.without_store, without_stores);
-       }},
-  });
-  if (!read) return std::unexpected(std::move(read.error()));
-  return entry;
+Result<void> read_entry(std::string_view key, const ConfigValue& value, Written& out) {
+  if (key == "path") return value.read_text(out.path);
+  if (key == "rate") return value.read_text(out.rate);
+  if (key == "algorithm") return value.read_text(out.algorithm);
+  if (key == "burst") return value.read_count(out.burst, {1, max_rate_limit});
+  if (key == "per") return value.read_choice<Per>(out.per, pers);
+  if (key == "without_store") {
+    return value.read_choice(out.without_store,
+                             {{"refuse", WithoutStore::refuse}, {"allow", WithoutStore::allow}});
+  }
+  return value.refuse_key(key);
 }
 
 Result<RateRule> rule_of(const Written& entry) {
@@ -98,13 +86,13 @@ bool is_never_limited(std::string_view pattern) {
 Result<void> read_rate_limits(const ConfigValue& value, std::vector<EndpointLimit>& out) {
   std::vector<EndpointLimit> limits;
   auto read = value.each_element([&](const ConfigValue& element) -> Result<void> {
-    auto entry = read_entry(element);
-    if (!entry) return std::unexpected(std::move(entry.error()));
-    if (entry->path.empty()) return element.refuse("needs path");
-    if (entry->rate.empty()) return element.refuse("needs rate");
-    const auto rule = rule_of(*entry);
+    Written entry;
+    if (auto done = read_entries(element, entry, read_entry); !done) return done;
+    if (entry.path.empty()) return element.refuse("needs path");
+    if (entry.rate.empty()) return element.refuse("needs rate");
+    const auto rule = rule_of(entry);
     if (!rule) return element.refuse(rule.error());
-    limits.push_back({std::move(entry->path), *rule, entry->per, entry->without_store});
+    limits.push_back({std::move(entry.path), *rule, entry.per, entry.without_store});
     if (limits.size() > max_endpoint_limits) {
       return value.refuse(fmt::format("must have at most {} entries", max_endpoint_limits));
     }

@@ -7,6 +7,7 @@
 #include "text/quote.hpp"
 #include "text/url.hpp"
 
+#include <boost/json/value.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -75,9 +76,7 @@ std::string format_size(std::uint64_t bytes) {
 }
 
 std::string ConfigValue::where() const {
-  // yaml-cpp counts from 0, and says -1 where it does not know.
-  const auto line = place_->first_line + static_cast<std::size_t>(std::max(mark_.line, 0));
-  return fmt::format("{}:{}: {}", place_->file_name, line, name_);
+  return fmt::format("{}:{}: {}", file_name_, mark_.line_number(), name_);
 }
 
 std::unexpected<Error> ConfigValue::refuse(std::string_view reason) const {
@@ -90,54 +89,51 @@ std::unexpected<Error> ConfigValue::refuse(const Error& error) const {
 
 std::unexpected<Error> ConfigValue::refuse_value(std::string_view rule) const {
   // It may be a URL with a password that stands in the wrong place.
-  const auto shown = node_.IsScalar() ? quoted(text::masked(node_.Scalar())) : "something else";
+  const auto shown = node_.is_scalar() ? quoted(text::masked(node_.scalar())) : "something else";
   return refuse(fmt::format("must be {}; got {}", rule, shown));
 }
 
-Result<void> ConfigValue::each_entry(
-    const std::function<Result<void>(const std::string&, const ConfigValue&)>& read) const {
-  if (!node_.IsMap()) return refuse("must have the form KEY: VALUE");
-  std::set<std::string> seen;
-  for (const auto& entry : node_) {
-    const auto mark = entry.first.Mark();
-    const ConfigValue here(*place_, name_, node_, mark);
-    if (!entry.first.IsScalar()) return here.refuse("has a key that is not a word");
-    const auto& key = entry.first.Scalar();
+std::unexpected<Error> ConfigValue::refuse_key(std::string_view key) const {
+  const ConfigValue map(file_name_, name_.substr(0, map_name_bytes_), {}, mark_);
+  return map.refuse(fmt::format("has the unknown key {}", quoted(key)));
+}
+
+Result<void> ConfigValue::each_entry(const EntryReader& read) const {
+  if (!node_.is_map()) return refuse("must have the form KEY: VALUE");
+  std::set<std::string_view> seen;
+  const auto entries = node_.entries();
+  for (const auto& entry : entries) {
+    const auto mark = entry.key.mark();
+    const ConfigValue here(file_name_, name_, node_, mark);
+    if (!entry.key.is_scalar()) return here.refuse("has a key that is not a word");
+    const auto& key = entry.key.scalar();
     if (!seen.insert(key).second) {
       return here.refuse(fmt::format("has the key {} twice", quoted(key)));
     }
-    const ConfigValue value(*place_, fmt::format("{}.{}", name_, shown(key)), entry.second, mark);
+    ConfigValue value(file_name_, fmt::format("{}.{}", name_, shown(key)), entry.value, mark);
+    value.map_name_bytes_ = name_.size();
     if (auto done = read(key, value); !done) return done;
   }
   return {};
 }
 
-Result<void> ConfigValue::read_map(const Readers& readers) const {
-  return each_entry([&](const std::string& key, const ConfigValue& value) -> Result<void> {
-    const auto reader = readers.find(key);
-    if (reader != readers.end()) return reader->second(value);
-    return ConfigValue(*place_, name_, node_, value.mark_)
-        .refuse(fmt::format("has the unknown key {}", quoted(key)));
-  });
-}
-
 Result<void> ConfigValue::each_element(const Reader& read) const {
-  if (!node_.IsSequence()) return refuse("must be a list");
-  for (std::size_t i = 0; i < node_.size(); ++i) {
-    const ConfigValue element(*place_, fmt::format("{}[{}]", name_, i), node_[i], node_[i].Mark());
+  if (!node_.is_list()) return refuse("must be a list");
+  std::size_t index = 0;
+  for (const auto& node : node_.elements()) {
+    const ConfigValue element(file_name_, fmt::format("{}[{}]", name_, index++), node, node.mark());
     if (auto done = read(element); !done) return done;
   }
   return {};
 }
 
 Result<std::string> ConfigValue::scalar(std::string_view rule) const {
-  if (!node_.IsScalar()) return refuse_value(rule);
-  return node_.Scalar();
+  if (!node_.is_scalar()) return refuse_value(rule);
+  return node_.scalar();
 }
 
 Result<void> ConfigValue::read(bool& out) const {
-  constexpr std::pair<std::string_view, bool> choices[] = {{"true", true}, {"false", false}};
-  return read_choice<bool>(out, choices);
+  return read_choice(out, {{"true", true}, {"false", false}});
 }
 
 Result<void> ConfigValue::read_text(std::string& out) const {
@@ -149,15 +145,20 @@ Result<void> ConfigValue::read_text(std::string& out) const {
   return {};
 }
 
+Result<void> ConfigValue::read_text(std::string& out, TextCheck check) const {
+  std::string text;
+  if (auto read = read_text(text); !read) return read;
+  if (auto checked = check(text); !checked) return refuse(checked.error());
+  out = std::move(text);
+  return {};
+}
+
 Result<void> ConfigValue::read_texts(std::vector<std::string>& out) const {
   std::vector<std::string> texts;
-  if (!node_.IsSequence()) {
-    if (auto done = read_text(texts.emplace_back()); !done) return done;
-  }
-  for (std::size_t i = 0; node_.IsSequence() && i < node_.size(); ++i) {
-    const ConfigValue element(*place_, fmt::format("{}[{}]", name_, i), node_[i], node_[i].Mark());
-    if (auto done = element.read_text(texts.emplace_back()); !done) return done;
-  }
+  const auto read_one = [&texts](const ConfigValue& value) {
+    return value.read_text(texts.emplace_back());
+  };
+  if (auto done = node_.is_list() ? each_element(read_one) : read_one(*this); !done) return done;
   out = std::move(texts);
   return {};
 }

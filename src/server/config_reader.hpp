@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Reads single values of a YAML map, each with its rule, and remembers where it stands for the
-// sake of errors.
+// Reads single values of a configuration file, each with its rule, and remembers where it stands
+// for the sake of errors.
 #pragma once
 
 #include <holdfast/error.hpp>
 #include <holdfast/options.hpp>
 
-#include <boost/json/value.hpp>
-#include <yaml-cpp/yaml.h>
+#include "text/config_node.hpp"
+
+#include <boost/json/fwd.hpp>
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace holdfast::server {
@@ -36,32 +38,33 @@ Result<std::uint64_t> parse_size(std::string_view text);
 // The shortest text that parse_size reads as the same.
 std::string format_size(std::uint64_t bytes);
 
+// A word, and what it means.
+template <typename Enum>
+using ConfigChoice = std::pair<std::string_view, Enum>;
+
 // A value, and what it is called: "server.limits.max_headers".
 class ConfigValue {
  public:
-  struct Place {
-    std::string_view file_name;
-    std::size_t first_line;  // of the YAML, in the whole file
-  };
+  // The mark is that of the key, where there is one: it stands where the eye looks. The file's name
+  // outlives the value.
+  ConfigValue(std::string_view file_name, std::string name, text::ConfigNode node,
+              text::ConfigMark mark)
+      : file_name_(file_name), name_(std::move(name)), node_(std::move(node)), mark_(mark) {}
 
-  // The mark is that of the key, where there is one: it stands where the eye looks.
-  ConfigValue(const Place& place, std::string name, const YAML::Node& node, YAML::Mark mark)
-      : place_(&place), name_(std::move(name)), node_(node), mark_(mark) {}
-
+  using EntryReader = std::function<Result<void>(std::string_view key, const ConfigValue&)>;
   using Reader = std::function<Result<void>(const ConfigValue&)>;
-  using Readers = std::map<std::string_view, Reader>;
-  // Calls the reader of each key. A key without one, or that stands twice, is refused.
-  Result<void> read_map(const Readers& readers) const;
-  // Calls the reader with each key that there is.
-  Result<void> each_entry(
-      const std::function<Result<void>(const std::string&, const ConfigValue&)>& read) const;
+  // Calls the reader with each entry of a map, in order. A key that stands twice is refused.
+  Result<void> each_entry(const EntryReader& read) const;
   // Calls the reader with each element of a list.
   Result<void> each_element(const Reader& read) const;
+
+  using TextCheck = Result<void> (*)(std::string_view);  // errors: what the text must be
 
   // What cannot be read leaves `out` alone.
   Result<void> read(bool& out) const;
   Result<void> read_text(std::string& out) const;  // not empty, without control characters
-  Result<void> read_texts(std::vector<std::string>& out) const;  // one, or a list of them
+  Result<void> read_text(std::string& out, TextCheck check) const;  // the same, and passes it
+  Result<void> read_texts(std::vector<std::string>& out) const;     // one, or a list of them
   Result<void> read_duration(Duration& out, DurationRange range) const;
   Result<void> read_number(double& out) const;            // finite
   Result<void> read_json(boost::json::value& out) const;  // anything that JSON can say
@@ -70,9 +73,14 @@ class ConfigValue {
   template <typename Integer>
   Result<void> read_size(Integer& out, IntegerRange range) const;
   template <typename Enum>
-  Result<void> read_choice(Enum& out,
-                           std::span<const std::pair<std::string_view, Enum>> choices) const;
+  Result<void> read_choice(Enum& out, std::span<const ConfigChoice<Enum>> choices) const;
+  template <typename Enum>
+  Result<void> read_choice(Enum& out, std::initializer_list<ConfigChoice<Enum>> choices) const {
+    return read_choice<Enum>(out, std::span(choices));
+  }
 
+  // "config.yml:7: server has the unknown key \"treads\"", for the reader of that entry.
+  std::unexpected<Error> refuse_key(std::string_view key) const;
   // "config.yml:7: server.threads REASON"
   std::unexpected<Error> refuse(std::string_view reason) const;
   // "config.yml:7: server.listen: MESSAGE"
@@ -87,11 +95,23 @@ class ConfigValue {
   Result<std::uint64_t> size(IntegerRange range) const;
   Result<std::size_t> choice(const std::vector<std::string_view>& words) const;
 
-  const Place* place_;
+  std::string_view file_name_;
   std::string name_;
-  YAML::Node node_;
-  YAML::Mark mark_;
+  std::size_t map_name_bytes_ = 0;  // of the name: what the map is called whose entry it is
+  text::ConfigNode node_;
+  text::ConfigMark mark_;
 };
+
+// The entries of a map as fields of `out`. One function reads all keys: a table with a function
+// object for each key is slow to compile.
+template <typename Options>
+Result<void> read_entries(const ConfigValue& map, Options& out,
+                          Result<void> (*read)(std::string_view key, const ConfigValue&,
+                                               Options&)) {
+  return map.each_entry([&out, read](std::string_view key, const ConfigValue& value) {
+    return read(key, value, out);
+  });
+}
 
 template <typename Integer>
 Result<void> ConfigValue::read_count(Integer& out, IntegerRange range) const {
@@ -110,8 +130,8 @@ Result<void> ConfigValue::read_size(Integer& out, IntegerRange range) const {
 }
 
 template <typename Enum>
-Result<void> ConfigValue::read_choice(
-    Enum& out, std::span<const std::pair<std::string_view, Enum>> choices) const {
+Result<void> ConfigValue::read_choice(Enum& out,
+                                      std::span<const ConfigChoice<Enum>> choices) const {
   std::vector<std::string_view> words;
   for (const auto& each : choices) words.push_back(each.first);
   auto index = choice(words);

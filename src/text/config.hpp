@@ -16,6 +16,8 @@
 #include <holdfast/error.hpp>
 #include <holdfast/options.hpp>
 
+#include "text/config_node.hpp"
+
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -36,9 +38,8 @@ struct Settings {
 struct Config {
   Settings defaults;
   std::map<std::string, Settings, std::less<>> profiles;
-  // The section `server:` as YAML for the server's own loader, and the line where it stands.
-  std::string server_yaml;
-  std::size_t server_line = 0;
+  // The section `server:`, a map for the server's own loader; null if there is none.
+  ConfigNode server;
 };
 
 // Errors: bad_input, with file and line: "config.yml:3: …". A file that cannot be read is one too.

@@ -28,7 +28,7 @@ TEST(Config, every_key_may_be_left_out) {
     const auto config = config_of(yaml);
     EXPECT_EQ(config.defaults, Settings{});
     EXPECT_TRUE(config.profiles.empty());
-    EXPECT_TRUE(config.server_yaml.empty());
+    EXPECT_TRUE(config.server.is_null());
   }
 }
 
@@ -48,44 +48,46 @@ server:
   EXPECT_EQ(config.defaults, (Settings{"file:/var/lib/holdfast", 30s, 5s}));
   EXPECT_EQ(config.profiles.at("production"), (Settings{"redis://10.0.0.1:6379", {}, 1min}));
   EXPECT_EQ(config.profiles.at("test"), (Settings{"memory:", {}, {}}));
-  EXPECT_EQ(config.server_yaml, "  listen: 0.0.0.0:3009\n  limits: {body: 64k}\n");
-  EXPECT_EQ(config.server_line, 10U);
+  EXPECT_EQ(config.server.find("listen").scalar(), "0.0.0.0:3009");
+  EXPECT_EQ(config.server.find("limits").find("body").scalar(), "64k");
+  EXPECT_EQ(config.server.mark().line_number(), 10U);
 }
 
 TEST(Config, the_section_of_the_server_keeps_its_lines) {
   const auto config = config_of(
       "# mine\n\nserver:\n\n  # where\n  listen: a\n\n  # how many\n  threads: 1\n\n# end\nttl: "
       "30s\n");
-  EXPECT_EQ(config.server_line, 6U);
-  EXPECT_EQ(config.server_yaml, "  listen: a\n\n  # how many\n  threads: 1\n\n# end\n");
+  EXPECT_EQ(config.server.mark().line_number(), 6U);
+  EXPECT_EQ(config.server.find("threads").mark().line_number(), 9U);
+  EXPECT_EQ(config.server.entries().size(), 2U);
   EXPECT_EQ(config.defaults.ttl, Duration(30s));
 }
 
 TEST(Config, the_section_of_the_server_keeps_its_lines_with_other_line_ends) {
   const auto config =
       config_of("ttl: 30s\r\nserver:\r\n  a: 1\r\n\r\n  # b\r\n  b: 2\r\nwait: 1s\r\n");
-  EXPECT_EQ(config.server_line, 3U);
-  EXPECT_EQ(config.server_yaml, "  a: 1\r\n\r\n  # b\r\n  b: 2\r\n");
+  EXPECT_EQ(config.server.mark().line_number(), 3U);
+  EXPECT_EQ(config.server.find("b").mark().line_number(), 6U);
 }
 
 TEST(Config, the_section_of_the_server_may_stand_in_brackets) {
-  EXPECT_EQ(config_of("server: {a: 1}\n").server_yaml, "        {a: 1}\n");
   const auto spread = config_of("server: {a: 1,\n  # why\n  b: 2}\nttl: 30s\n");
-  EXPECT_EQ(spread.server_line, 1U);
-  EXPECT_EQ(spread.server_yaml, "        {a: 1,\n  # why\n  b: 2}\n");
-  EXPECT_EQ(config_of("{server: {a: 1}, ttl: 30s}\n").server_yaml, "{a: 1}");
+  EXPECT_EQ(spread.server.mark().line_number(), 1U);
+  EXPECT_EQ(spread.server.find("b").mark().line_number(), 3U);
+  EXPECT_EQ(config_of("{server: {a: 1}, ttl: 30s}\n").server.find("a").scalar(), "1");
 }
 
 TEST(Config, the_section_of_the_server_may_be_an_alias) {
   const auto config = config_of("profiles: {x: &x {ttl: 30s}}\nserver: *x\nwait: 1s\n");
-  EXPECT_EQ(config.server_yaml.find("wait"), std::string::npos);
-  EXPECT_NE(config.server_yaml.find("30s"), std::string::npos);
+  EXPECT_EQ(config.server.entries().size(), 1U);
+  EXPECT_EQ(config.server.find("ttl").scalar(), "30s");
 }
 
 TEST(Config, the_section_of_the_server_ends_with_the_document) {
-  EXPECT_EQ(config_of("server:\n  a: 1").server_yaml, "  a: 1");
-  EXPECT_EQ(config_of("---\nserver:\n  a: |\n    ttl: 1\n\n    x\n  b: 2\n...\n").server_yaml,
-            "  a: |\n    ttl: 1\n\n    x\n  b: 2\n...\n");
+  EXPECT_EQ(config_of("server:\n  a: 1").server.entries().size(), 1U);
+  const auto config = config_of("---\nserver:\n  a: |\n    ttl: 1\n\n    x\n  b: 2\n...\n");
+  EXPECT_EQ(config.server.find("a").scalar(), "ttl: 1\n\nx\n");
+  EXPECT_EQ(config.server.find("b").scalar(), "2");
 }
 
 TEST(Config, a_profile_stands_over_the_defaults) {

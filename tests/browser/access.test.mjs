@@ -102,7 +102,7 @@ test("names that a token does not cover are not there", async (t) => {
 test("an admin takes a lock away, with its name and a reason", async (t) => {
   const server = await guarded(t);
   const held = await server.client.acquire("orders:42", { ttl: "5m", metadata: { host: "web-1", pid: 4711 } });
-  const next = server.client.acquire("orders:42", { ttl: "5m", wait: "30s", metadata: { host: "web-2", pid: 815 } });
+  const next = server.client.acquire("orders:42", { ttl: "5m", wait: "5m", metadata: { host: "web-2", pid: 815 } });
   const page = await openPage(t, await startBrowser(t), unauthorised);
   await logIn(page, server, "ops", "locks/orders%3A42");
   await page.getByText(/1 waiting/).waitFor();
@@ -135,5 +135,5 @@ test("a token that is revoked while one looks ends at the login", async (t) => {
   await logIn(page, server, "reader", "");
   writeFileSync(file, "# nobody\n", { mode: 0o600 });
   server.child.kill("SIGHUP");
-  await page.getByLabel("Token").waitFor({ timeout: 20_000 });
+  await page.getByLabel("Token").waitFor();
 });

@@ -9,16 +9,16 @@ import { startServer, tokenFile } from "./support/server.mjs";
 
 async function fill(client) {
   const held = await client.acquire("orders:42", { ttl: "5m", metadata: { host: "web-1", pid: 4711, note: "nightly" } });
-  const next = client.acquire("orders:42", { ttl: "5m", wait: "30s", metadata: { host: "web-2", pid: 1 } });
+  const next = client.acquire("orders:42", { ttl: "5m", wait: "5m", metadata: { host: "web-2", pid: 1 } });
   await client.call("POST", "/v1/rate-limits/mail-api/check", { rate: "2/h" });
   await client.acquire("circle:a", { ttl: "5m", owner: "A", metadata: { host: "web-1", pid: 11 } });
   await client.acquire("circle:b", { ttl: "5m", owner: "B", metadata: { host: "web-2", pid: 22 } });
   for (const [name, owner, host, pid] of [["circle:b", "A", "web-1", 11], ["circle:a", "B", "web-2", 22]]) {
-    client.acquire(name, { wait: "2m", owner, metadata: { host, pid } }).catch(() => {});
+    client.acquire(name, { wait: "5m", owner, metadata: { host, pid } }).catch(() => {});
   }
   await client.release(held);
   await next;
-  client.acquire("orders:42", { wait: "2m", metadata: { host: "web-3", pid: 3 } }).catch(() => {});
+  client.acquire("orders:42", { wait: "5m", metadata: { host: "web-3", pid: 3 } }).catch(() => {});
 }
 
 async function findings(page) {

@@ -3,7 +3,7 @@
 // As much of a Redis client as the nodes of n8n need: one connection, one command at a time.
 import net from 'node:net';
 
-const patience_ms = 10_000;
+const patience_ms = 60_000;
 
 export class Redis {
   #socket;

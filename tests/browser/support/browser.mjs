@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
 import { atEnd } from "./server.mjs";
+import { atMost } from "./timing.mjs";
 
 const words = [
   "--no-sandbox",
@@ -41,7 +42,7 @@ export async function startBrowser(t, more = []) {
 export async function openPage(t, browser, { viewport = desktop, colorScheme = "light", allowed = null } = {}) {
   const context = await browser.newContext({ viewport, colorScheme, timezoneId: "Europe/Berlin", locale: "en-GB" });
   const page = await context.newPage();
-  page.setDefaultTimeout(10_000);
+  page.setDefaultTimeout(atMost(30_000));
   const complaints = [];
   const complain = (text) => {
     if (allowed === null || !allowed.test(text)) complaints.push(text);

@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import net from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { atMost } from "./timing.mjs";
 
 export const binary = process.env.HOLDFAST_BINARY;
 if (!binary) throw new Error("HOLDFAST_BINARY must name the program to test");
@@ -15,12 +16,12 @@ if (!binary) throw new Error("HOLDFAST_BINARY must name the program to test");
 export const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Asks again until the answer is not falsy, or says what was waited for. */
-export async function eventually(what, ask, patienceMs = 10_000) {
-  const until = Date.now() + patienceMs;
+export async function eventually(what, ask, patienceMs = 30_000) {
+  const begin = Date.now();
   for (;;) {
     const answer = await ask();
     if (answer) return answer;
-    if (Date.now() > until) throw new Error(`it did not come to pass: ${what}`);
+    if (Date.now() - begin > atMost(patienceMs)) throw new Error(`it did not come to pass: ${what}`);
     await sleep(20);
   }
 }
@@ -61,7 +62,7 @@ async function end(child, signal = "SIGTERM") {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise((resolve) => child.once("exit", resolve));
   child.kill(signal);
-  const patience = setTimeout(() => child.kill("SIGKILL"), 15_000);
+  const patience = setTimeout(() => child.kill("SIGKILL"), atMost(15_000));
   await ended;
   clearTimeout(patience);
 }

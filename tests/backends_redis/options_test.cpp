@@ -6,10 +6,10 @@
 #include "runtime/runtime.hpp"
 #include "support/temporary_folder.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
-#include <regex>
 #include <set>
 
 namespace holdfast::test {
@@ -105,11 +105,10 @@ TEST(RedisTokens, each_form_is_what_the_others_write_and_never_repeats) {
            {Token::base64, "[A-Za-z0-9+/]{21}[AQgw]=="},
            {Token::alphanumeric, "[0-9A-Za-z]{16}"},
            {Token::redisson, "[0-9a-f-]{36}:1"}}) {
-    const std::regex shape(pattern);
     std::set<std::string> seen;
     for (int i = 0; i < 200; ++i) {
       const auto token = make_token(form, *runtime).str();
-      EXPECT_TRUE(std::regex_match(token, shape)) << token << " is not " << pattern;
+      EXPECT_THAT(token, testing::MatchesRegex(pattern));
       EXPECT_TRUE(seen.insert(token).second) << token;
     }
   }

@@ -4,7 +4,6 @@
 #include "faults_redlock/redlock_fixture.hpp"
 
 #include <future>
-#include <regex>
 
 namespace holdfast::faults {
 namespace {
@@ -85,7 +84,7 @@ TEST_F(Interop, what_we_hold_node_redlock_does_not_get) {
   ASSERT_TRUE(is_ok(lease));
   EXPECT_FALSE(theirs.acquire("orders", token, 5s));
   const std::string owner(lease->owner().view());
-  EXPECT_TRUE(std::regex_match(owner, std::regex("[0-9a-f]{32}"))) << owner;
+  EXPECT_THAT(owner, testing::MatchesRegex("[0-9a-f]{32}"));
   // A member that it had for a moment is repaired by a renewal.
   EXPECT_TRUE(
       eventually([&] { return theirs.tokens("orders") == std::vector<std::string>(5, owner); }));

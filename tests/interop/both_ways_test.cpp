@@ -77,7 +77,7 @@ TEST_P(BothWays, our_key_looks_as_if_it_were_theirs) {
   EXPECT_EQ(stranger.type(), peer.protocol->type());
   const auto holder = stranger.holder();
   ASSERT_TRUE(holder);
-  EXPECT_TRUE(std::regex_match(*holder, std::regex(peer.token))) << *holder;
+  EXPECT_THAT(*holder, testing::MatchesRegex(peer.token));
   EXPECT_EQ(*holder, lease->owner().str());
   const auto asked = std::chrono::ceil<std::chrono::milliseconds>(
       milliseconds((30'500 + peer.unit.count() - 1) / peer.unit.count() * peer.unit.count()));

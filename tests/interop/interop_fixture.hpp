@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <future>
-#include <regex>
 #include <set>
 #include <stdexcept>
 #include <string>

@@ -219,10 +219,9 @@ TEST_F(N8n, every_acquire_has_a_lock_id_of_its_own) {
   const auto b = n8n::acquire(client, {.scope = "b", .execution_id = "77"});
   ASSERT_TRUE(is_ok(a) && is_ok(b));
   EXPECT_NE(a->lock_id, b->lock_id);
-  EXPECT_TRUE(std::regex_match(
+  EXPECT_THAT(
       a->lock_id,
-      std::regex("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")))
-      << a->lock_id;
+      testing::MatchesRegex("[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"));
 }
 
 TEST_F(N8n, a_scope_that_is_the_text_of_another_is_refused_and_the_clock_is_the_servers) {

@@ -37,7 +37,7 @@ struct Peer {
   std::string options;  // of our URL
   std::string before;   // around the name in its key
   std::string after;
-  std::string token;  // a regular expression
+  std::string token;  // an extended regular expression
   std::shared_ptr<const Protocol> protocol;
   Kind kind = Kind::mutex;
   milliseconds unit{1};  // of its ttl

@@ -4,7 +4,10 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include <regex>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 #include <thread>
 
@@ -17,8 +20,11 @@ using std::chrono::seconds;
 std::string number_of(seconds ttl) { return std::to_string(ttl.count()); }
 
 bool is_numeric(const std::string& text) {
-  static const std::regex number(R"(\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?\s*)");
-  return std::regex_match(text, number);
+  constexpr auto spaces = " \t\n\r\v\f";
+  if (text.find_first_not_of("0123456789+-.eE \t\n\r\v\f") != std::string::npos) return false;
+  char* end = nullptr;
+  std::strtod(text.c_str(), &end);
+  return end != text.c_str() && end[std::strspn(end, spaces)] == '\0';
 }
 
 std::chrono::sys_seconds clock_of_the_program() {
@@ -48,19 +54,24 @@ std::string carbon(std::chrono::sys_seconds time) {
 }
 
 std::chrono::sys_seconds carbon_time(std::string_view text) {
-  static const std::regex form(
-      R"((\d{4})-(\d\d)-(\d\d)T(\d\d):(\d\d):(\d\d)(?:Z|([+-])(\d\d):(\d\d)))");
-  std::match_results<std::string_view::const_iterator> parts;
-  if (!std::regex_match(text.begin(), text.end(), parts, form)) {
-    throw std::runtime_error("Carbon cannot parse " + std::string(text));
+  const std::string all(text);
+  std::array<int, 8> part{};
+  char sign = 'Z';
+  std::sscanf(all.c_str(), "%d-%d-%dT%d:%d:%d%c%d:%d", &part[0], &part[1], &part[2], &part[3],
+              &part[4], &part[5], &sign, &part[6], &part[7]);
+  const auto east = std::chrono::hours(part[6]) + std::chrono::minutes(part[7]);
+  const std::chrono::year_month_day day(std::chrono::year(part[0]),
+                                        std::chrono::month(static_cast<unsigned>(part[1])),
+                                        std::chrono::day(static_cast<unsigned>(part[2])));
+  const auto local = std::chrono::sys_days(day) + std::chrono::hours(part[3]) +
+                     std::chrono::minutes(part[4]) + seconds(part[5]);
+  // What is written in another way comes out in another way.
+  const auto zone = sign == 'Z' ? "Z" : fmt::format("{}{:02}:{:02}", sign, part[6], part[7]);
+  const bool is_zone = sign == 'Z' || sign == '+' || sign == '-';
+  if (!is_zone || all != carbon(local).substr(0, 19) + zone) {
+    throw std::runtime_error("Carbon cannot parse " + all);
   }
-  const auto number = [&](std::size_t at) { return parts[at].matched ? std::stoi(parts[at]) : 0; };
-  const std::chrono::year_month_day day(std::chrono::year(number(1)),
-                                        std::chrono::month(static_cast<unsigned>(number(2))),
-                                        std::chrono::day(static_cast<unsigned>(number(3))));
-  const auto east = std::chrono::hours(number(8)) + std::chrono::minutes(number(9));
-  return std::chrono::sys_days(day) + std::chrono::hours(number(4)) +
-         std::chrono::minutes(number(5)) + seconds(number(6)) - (parts[7] == "-" ? -east : east);
+  return local - (sign == '-' ? -east : east);
 }
 
 bool CacheLock::get(seconds ttl) {

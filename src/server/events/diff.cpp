@@ -113,7 +113,7 @@ ByName by_name(const Snapshot& snapshot) {
   return found;
 }
 
-LockView nobody(const LockView& lock) {
+LockView vacant(const LockView& lock) {
   return {.name = lock.name, .kind = lock.kind, .holders = {}, .waiters = {}};
 }
 
@@ -129,7 +129,7 @@ std::vector<Event> diff(const Snapshot& previous, const Snapshot& next, const Be
     if (known != before.end()) {
       comparison.compare(*known->second, lock);
     } else if (previous.complete) {
-      comparison.compare(nobody(lock), lock);
+      comparison.compare(vacant(lock), lock);
     } else {
       comparison.appear(lock);
     }
@@ -137,7 +137,7 @@ std::vector<Event> diff(const Snapshot& previous, const Snapshot& next, const Be
   if (!next.complete) return std::move(comparison).events();
   for (const auto& lock : previous.locks) {
     const bool is_first = before.at(lock.name) == &lock;
-    if (is_first && !after.contains(lock.name)) comparison.compare(lock, nobody(lock));
+    if (is_first && !after.contains(lock.name)) comparison.compare(lock, vacant(lock));
   }
   return std::move(comparison).events();
 }

@@ -32,7 +32,7 @@ struct EndpointLimits::Round {
 
 namespace {
 
-constexpr auto check = model::RateCommand::Verb::check;
+constexpr auto counts_it = model::RateCommand::Verb::check;
 
 std::string_view who(const EndpointLimit& limit, const Call& call) {
   switch (limit.per) {
@@ -93,7 +93,7 @@ Result<void> EndpointLimits::check_store(const std::shared_ptr<client::Core>& co
 Task<EndpointLimits::Answer> EndpointLimits::ask(Round& round, const Call& call) const {
   const auto& limit = round.limit();
   round.scope = scope_of(limit, who(limit, call));
-  auto question = recipes::make_question(round.scope, {.verb = check, .rule = limit.rule});
+  auto question = recipes::make_question(round.scope, {.verb = counts_it, .rule = limit.rule});
   if (!question) return Task<Answer>(std::unexpected(std::move(question.error())));
   return recipes::ask(services_.shared_core(), std::move(*question), {});
 }

@@ -12,7 +12,7 @@ namespace holdfast::server {
 
 namespace {
 
-std::string text_of(Duration duration) {
+std::string duration_text(Duration duration) {
   return text::format_duration(std::chrono::duration_cast<std::chrono::milliseconds>(duration));
 }
 
@@ -89,7 +89,7 @@ std::optional<Duration> Fields::duration(std::string_view name, Duration least, 
     return std::nullopt;
   }
   if (*parsed >= least && *parsed <= most) return *parsed;
-  refuse(name, fmt::format("must be between {} and {}", text_of(least), text_of(most)));
+  refuse(name, fmt::format("must be between {} and {}", duration_text(least), duration_text(most)));
   return std::nullopt;
 }
 

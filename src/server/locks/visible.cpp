@@ -50,7 +50,7 @@ Result<Place> parse_place(std::string_view text) {
   return place;
 }
 
-Result<void> check(const store::ListRequest& request) {
+Result<void> check_listing(const store::ListRequest& request) {
   if (request.limit < 1 || request.limit > max_page) {
     return fail(Errc::bad_input, fmt::format("limit: must be an integer from 1 to {}", max_page));
   }
@@ -66,7 +66,7 @@ Result<void> check(const store::ListRequest& request) {
 Task<Result<LockPage>> list_visible(std::shared_ptr<client::Core> core,
                                     std::shared_ptr<const Principal> principal,
                                     store::ListRequest request) {
-  if (auto good = check(request); !good) co_return std::unexpected(std::move(good.error()));
+  if (auto good = check_listing(request); !good) co_return std::unexpected(std::move(good.error()));
   auto parsed = parse_place(request.cursor);
   if (!parsed) co_return std::unexpected(std::move(parsed.error()));
   Place place = std::move(*parsed);

@@ -25,7 +25,7 @@ bool is_control(char each) {
   return byte < 0x20 || byte == 0x7f;
 }
 
-std::unexpected<Error> refuse(std::string_view header, std::string_view rule) {
+std::unexpected<Error> refuse_header(std::string_view header, std::string_view rule) {
   return fail(Errc::bad_input, fmt::format("{}: {}", header, rule));
 }
 
@@ -33,16 +33,16 @@ Result<std::optional<std::string_view>> read_key(const net::http::Request& reque
   std::optional<std::string_view> key;
   for (const auto& header : request.headers) {
     if (!boost::beast::iequals(header.name, header_name)) continue;
-    if (key) return refuse(header_name, "must stand there once");
+    if (key) return refuse_header(header_name, "must stand there once");
     key = header.value;
   }
   if (!key) return key;
   if (key->empty() || key->size() > max_request_key_bytes) {
-    return refuse(header_name, fmt::format("must have 1 to {} bytes; got {}", max_request_key_bytes,
-                                           key->size()));
+    return refuse_header(header_name, fmt::format("must have 1 to {} bytes; got {}",
+                                                  max_request_key_bytes, key->size()));
   }
   if (std::ranges::any_of(*key, is_control)) {
-    return refuse(header_name, "must have no control characters");
+    return refuse_header(header_name, "must have no control characters");
   }
   return key;
 }
@@ -67,7 +67,7 @@ Result<Micros> read_wait(const net::http::Request& request) {
     const auto* const end = value.data() + value.size();
     const auto [at, failed] = std::from_chars(value.data(), end, seconds);
     if (failed != std::errc{} || at != end || seconds > max_wait_s) {
-      return refuse("Prefer", fmt::format("wait must be 0 to {} whole seconds", max_wait_s));
+      return refuse_header("Prefer", fmt::format("wait must be 0 to {} whole seconds", max_wait_s));
     }
     return std::chrono::seconds(seconds);
   }

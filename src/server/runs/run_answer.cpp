@@ -13,14 +13,14 @@ namespace holdfast::server {
 
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
   return boost::json::serialize(boost::json::string(text.data(), text.size()));
 }
 
 std::string body_field(std::string_view body) {
   if (body.empty()) return R"("body":null)";
   if (text::parse_json(body)) return fmt::format(R"("body":{})", body);
-  if (is_utf8(body)) return fmt::format(R"("body":{})", quoted(body));
+  if (is_utf8(body)) return fmt::format(R"("body":{})", json_text(body));
   return fmt::format(R"("body_base64":"{}")", text::to_base64(body));
 }
 

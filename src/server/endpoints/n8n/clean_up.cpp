@@ -52,7 +52,7 @@ Result<void> add_scopes(const json::object& body, std::vector<std::string>& out)
   return {};
 }
 
-Result<CleanUpRequest> parse(const Call& call) {
+Result<CleanUpRequest> parse_clean_up(const Call& call) {
   const auto body = call.body();
   if (!body) return std::unexpected(body.error());
   auto execution = failed_execution(*body);
@@ -86,7 +86,7 @@ Task<Response> clean_later(Services& services, Who who, CleanUpRequest request) 
 }
 
 Task<Response> clean_up(const Call& call) {
-  auto request = parse(call);
+  auto request = parse_clean_up(call);
   if (!request) return done(n8n::refused(request.error()));
   return clean_later(call.services, call.who(), std::move(*request));
 }

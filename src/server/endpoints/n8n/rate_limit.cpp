@@ -14,12 +14,12 @@ namespace {
 
 using n8n::recipe::RateRequest;
 
-struct Order {
+struct RateCheckOrder {
   RateRequest request;
   model::RateCommand command;
 };
 
-Result<Order> parse(const boost::json::object& body) {
+Result<RateCheckOrder> parse_rate_check(const boost::json::object& body) {
   Fields fields(body);
   RateRequest request;
   if (const auto scope = fields.text("scope", n8n::max_text_bytes)) request.scope = *scope;
@@ -31,10 +31,10 @@ Result<Order> parse(const boost::json::object& body) {
   if (window) request.window_seconds = static_cast<std::int64_t>(*window);
   const auto command = n8n::recipe::rate_command(request);
   if (!command) return std::unexpected(command.error());
-  return Order{std::move(request), *command};
+  return RateCheckOrder{std::move(request), *command};
 }
 
-Task<Response> check_later(Services& services, Who who, Order order) {
+Task<Response> check_later(Services& services, Who who, RateCheckOrder order) {
   const std::string& scope = order.request.scope;
   auto checking = n8n::recipe::check_rate(services.n8n_core, order.request);
   const Result<RateOutcome> outcome = co_await std::move(checking);
@@ -46,7 +46,7 @@ Task<Response> check_later(Services& services, Who who, Order order) {
 Task<Response> check(const Call& call) {
   const auto body = call.body();
   if (!body) return done(n8n::refused(body.error()));
-  auto order = parse(*body);
+  auto order = parse_rate_check(*body);
   if (!order) return done(n8n::refused(order.error()));
   if (!call.principal->may(Verb::lock, "n8n-ratelimit-" + order->request.scope)) {
     return done(n8n::forbidden());

@@ -15,15 +15,22 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "Suite.name" of every test in the repository.
+// "Suite.name" of every test in the repository. The expression is tried only where a line begins
+// with TEST: over whole files it takes seconds.
 std::set<std::string> existing() {
-  static const std::regex test(R"re(\bTEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\))re");
+  static const std::regex test(R"re(TEST(?:_F|_P)?\(\s*(\w+),\s*(\w+)\s*\))re");
   std::set<std::string> names;
   for (const auto& entry : fs::recursive_directory_iterator(repository() / "tests")) {
     if (!entry.path().filename().string().ends_with("_test.cpp")) continue;
     const std::string text = read_text(entry.path());
-    for (std::sregex_iterator it(text.begin(), text.end(), test), end; it != end; ++it) {
-      names.insert((*it)[1].str() + "." + (*it)[2].str());
+    for (auto at = text.find("\nTEST"); at != std::string::npos; at = text.find("\nTEST", at + 1)) {
+      const auto from = text.begin() + static_cast<std::ptrdiff_t>(at) + 1;
+      std::smatch found;
+      if (!std::regex_search(from, text.end(), found, test,
+                             std::regex_constants::match_continuous)) {
+        continue;
+      }
+      names.insert(found[1].str() + "." + found[2].str());
     }
   }
   return names;

@@ -45,7 +45,7 @@ function(holdfast_fuzz target)
   set(program "${fuzz_folder}/fuzz_${target}")
   add_custom_command(OUTPUT "${program}"
     # The archives have these sources too, together with others: the first definition counts.
-    COMMAND "${HOLDFAST_FUZZ_CXX}" -fsanitize=fuzzer,address,undefined -Wl,-z,muldefs ${objects}
+    COMMAND "${HOLDFAST_FUZZ_CXX}" -fsanitize=fuzzer,address,undefined -Wl,-z,muldefs ${HOLDFAST_LINKER_FLAG} ${objects}
       $<TARGET_FILE:holdfast_server> $<TARGET_FILE:holdfast>
       -lboost_json -lboost_url -llmdb -lhiredis -lssl -lcrypto -lspdlog -lfmt
       -lyaml-cpp -pthread -o "${program}"

@@ -42,7 +42,10 @@ class Cli : public testing::Test {
 
   // A duration as options take it, which is meant for an idle machine (support/timing.hpp).
   static std::string stretched(std::chrono::milliseconds idle) {
-    return std::to_string(at_most(idle) / std::chrono::milliseconds(1)) + "ms";
+    return option_of(test::stretched(idle));
+  }
+  static std::string option_of(std::chrono::microseconds time) {
+    return std::to_string(time / std::chrono::milliseconds(1)) + "ms";
   }
   // True once somebody waits for it.
   bool is_waited_for(const std::string& name) const {

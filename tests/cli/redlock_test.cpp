@@ -72,8 +72,9 @@ TEST_F(RedlockCli, a_lease_is_renewed_and_released_while_two_of_five_are_dead) {
 }
 
 TEST_F(RedlockCli, a_command_goes_on_when_two_of_five_die_under_it) {
-  const auto seconds = 1.3 * std::chrono::duration<double>(at_most(3s)).count();
-  Program run(words({"run", "--store", url(), "--ttl", stretched(3s), "x", "--", "sh", "-c",
+  const auto ttl = test::stretched(3s);
+  const auto seconds = 1.3 * std::chrono::duration<double>(ttl).count();
+  Program run(words({"run", "--store", url(), "--ttl", option_of(ttl), "x", "--", "sh", "-c",
                      fmt::format("echo ready; sleep {:.2f}; echo done", seconds)}),
               with({}));
   ASSERT_TRUE(run.says("ready"));

@@ -112,8 +112,8 @@ TEST_F(JobControl, ends_a_command_whose_lease_ran_out_while_it_was_stopped) {
 }
 
 TEST_F(JobControl, keeps_a_stopped_job_as_long_as_its_lease_lasts) {
-  const auto ttl = at_most(3s);
-  type("$HF run --ttl " + stretched(3s) +
+  const auto ttl = test::stretched(3s);
+  type("$HF run --ttl " + option_of(ttl) +
        " x -- sh -c 'echo re''ady; read line; echo \"g''ot $line\"'\n");
   ASSERT_TRUE(shows("ready"));
   // It is renewed at each third, and stopped for longer than what it had at first.

@@ -89,11 +89,12 @@ TEST_F(RunLoss, to_a_paused_store_ends_even_a_command_that_does_not_listen) {
 }
 
 TEST_F(RunLoss, is_none_if_the_store_comes_back_in_time) {
-  auto run = start("echo ready; " + until_told() + "echo done", {"--ttl", stretched(3s)});
+  const auto ttl = test::stretched(3s);
+  auto run = start("echo ready; " + until_told() + "echo done", {"--ttl", option_of(ttl)});
   ASSERT_TRUE(run.says("ready"));
   const auto first_end = lease_ends();
   server_.stop();
-  std::this_thread::sleep_for(at_most(1200ms));  // a renewal fails
+  std::this_thread::sleep_for(ttl * 2 / 5);  // a renewal fails
   server_.cont();
   ASSERT_TRUE(eventually([&] { return lease_ends() > first_end + 200ms; })) << run.err();
   tell();
@@ -172,9 +173,10 @@ TEST_F(RunLoss, by_a_limit_on_the_hold_ends_a_command_that_hangs) {
 TEST_F(RunLoss, is_none_however_late_the_ladder_would_start) {
   for (const std::vector<std::string>& options :
        {std::vector<std::string>{"--on-lost", "kill"}, {"--kill-after", "0s"}}) {
+    const auto ttl = test::stretched(1200ms);
     auto with_ttl = options;
-    with_ttl.insert(with_ttl.end(), {"--ttl", stretched(1200ms)});
-    const auto seconds = 2.2 * std::chrono::duration<double>(at_most(1200ms)).count();
+    with_ttl.insert(with_ttl.end(), {"--ttl", option_of(ttl)});
+    const auto seconds = 2.2 * std::chrono::duration<double>(ttl).count();
     auto run = start(fmt::format("sleep {:.2f}; echo done", seconds), with_ttl);
     EXPECT_EQ(run.wait(), 0) << run.err();
     EXPECT_EQ(run.out(), "done\n");

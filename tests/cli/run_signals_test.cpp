@@ -99,9 +99,9 @@ TEST_F(RunSignals, of_children_may_be_ignored_by_whoever_starts_us) {
 
 // The guard once went by a deadline from before the last renewal.
 TEST_F(RunSignals, that_stop_holdfast_for_a_moment_cost_nothing) {
-  const auto ttl = at_most(3s);
+  const auto ttl = test::stretched(3s);
   auto run = start("echo ready; while ! test -e " + path("go") + "; do sleep 0.02; done; echo done",
-                   {"--ttl", stretched(3s), "x"});
+                   {"--ttl", option_of(ttl), "x"});
   ASSERT_TRUE(run.says("ready"));
   // It is renewed at each third, and stopped for longer than what it had at first.
   ASSERT_TRUE(is_held_for("x", ttl * 7 / 10));

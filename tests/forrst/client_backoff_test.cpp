@@ -206,7 +206,7 @@ TEST(ForrstBackoff, a_deadline_counts_from_the_first_attempt) {
   const FrameServer server(scripted.script());
   auto options =
       call_with({.attempts = 1'000'000, .first = 10ms, .factor = 1, .most = 10ms, .jitter = 0});
-  const auto deadline = test::at_most(200ms);
+  const auto deadline = test::stretched(200ms);
   options.deadline = deadline;
   const auto reply = Client::open(server.url())->call(options);
   ASSERT_TRUE(reply) << reply.error().message;

@@ -222,7 +222,7 @@ TEST(ForrstClientSocket, no_answer_in_time_leaves_open_what_happened) {
     peer.request();
     peer.wait_for_the_end();
   });
-  EXPECT_EQ(code_of(client_of(server).call(call_of("f", test::at_most(100ms)))),
+  EXPECT_EQ(code_of(client_of(server).call(call_of("f", test::stretched(100ms)))),
             Errc::outcome_unknown);
 }
 

@@ -72,7 +72,7 @@ TEST_F(BetterThanForrst, a_lock_around_describe_is_released_too) {
 TEST_F(BetterThanForrst, status_and_release_go_by_the_lock) {
   // Taken by somebody else than a Forrst client: it is a lock all the same.
   const Lease theirs =
-      client.mutex("lock:deploy").acquire({.ttl = at_most(600ms), .renew = false}).value();
+      client.mutex("lock:deploy").acquire({.ttl = test::stretched(600ms), .renew = false}).value();
   EXPECT_EQ(lock_call("status", {{"key", "lock:deploy"}}).body.at("result").at("locked"), true);
   EXPECT_TRUE(eventually([&] {
     return lock_call("status", {{"key", "lock:deploy"}}).body.at("result").at("locked") == false;

@@ -174,7 +174,7 @@ TEST_F(LockExtension, a_caller_who_leaves_while_the_function_runs_ends_it_and_th
 }
 
 TEST_F(LockExtension, a_function_that_outlives_the_ttl_keeps_its_lock) {
-  const auto ttl = std::chrono::ceil<std::chrono::seconds>(at_most(1s));
+  const auto ttl = std::chrono::ceil<std::chrono::seconds>(test::stretched(1s));
   std::string contender;
   charge = [&](const Invocation& call) -> Outcome {
     if (contender.empty()) {

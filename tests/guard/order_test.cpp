@@ -84,7 +84,7 @@ TEST_F(Order, three_holders_in_a_row_keep_their_order) {
 }
 
 TEST_F(Order, after_the_time_out_the_older_connection_is_closed_and_the_newer_request_goes) {
-  options.upstream_timeout = test::at_most(400ms);
+  options.upstream_timeout = test::stretched(400ms);
   options.resource = parse_resource_rule("path-prefix:1").value();
   std::atomic<bool> was_closed = false;
   std::atomic<bool> newer_came = false;

@@ -122,7 +122,7 @@ TEST_F(UpstreamTest, whoever_asks_whether_to_go_on_is_told_so_before_the_upstrea
   connection.send(
       "PUT /a HTTP/1.1\r\nHost: a\r\nHoldfast-Fence: 7\r\nExpect: 100-continue\r\n"
       "Content-Length: 5\r\n\r\n");
-  EXPECT_EQ(connection.receive_raw(300ms), "HTTP/1.1 100 Continue\r\n\r\n");
+  EXPECT_EQ(connection.receive_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n");
   EXPECT_EQ(upstream->count(), 0U);
   connection.send("hello");
   EXPECT_EQ(connection.receive().status, 200);
@@ -219,9 +219,9 @@ TEST_F(UpstreamTest, an_answer_comes_through_piece_by_piece_while_it_is_made) {
   });
   HttpConnection connection(address);
   connection.send("GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
-  EXPECT_TRUE(connection.receive_raw(300ms).ends_with("\r\n\r\n5\r\nfirst\r\n"));
+  EXPECT_TRUE(connection.receive_until("first\r\n").ends_with("\r\n\r\n5\r\nfirst\r\n"));
   may_end.count_down();
-  EXPECT_EQ(connection.receive_raw(300ms), "4\r\nlast\r\n0\r\n\r\n");
+  EXPECT_EQ(connection.receive_until("0\r\n\r\n"), "4\r\nlast\r\n0\r\n\r\n");
   connection.send("GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
   EXPECT_EQ(connection.receive().body, "firstlast") << "the connection goes on";
   EXPECT_EQ(upstream->seen().back().connection, 1);
@@ -231,7 +231,7 @@ TEST_F(UpstreamTest, a_client_of_http_1_0_gets_a_body_that_ends_with_the_connect
   start_saying("HTTP/1.1 200 OK\r\n\r\nhello", true);
   HttpConnection connection(address);
   connection.send("GET /a HTTP/1.0\r\n\r\n");
-  const auto all = connection.receive_raw(5s);
+  const auto all = connection.receive_to_end();
   EXPECT_TRUE(all.ends_with("Connection: close\r\n\r\nhello")) << all;
   EXPECT_FALSE(all.contains("chunked")) << all;
 }
@@ -252,7 +252,7 @@ TEST_F(UpstreamTest, an_answer_to_head_has_no_body_and_says_how_long_it_would_be
   HttpConnection connection(address);
   for (int i = 0; i < 2; ++i) {
     connection.send("HEAD /a HTTP/1.1\r\nHost: a\r\n\r\n");
-    EXPECT_EQ(connection.receive_raw(300ms), "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n");
+    EXPECT_EQ(connection.receive_until("\r\n\r\n"), "HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n");
   }
 }
 
@@ -264,7 +264,7 @@ TEST_F(UpstreamTest, any_status_comes_through_as_it_is) {
                              has_body ? "Content-Length: 0\r\n" : ""));
     HttpConnection connection(address);
     connection.send("GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
-    const auto answer = connection.receive_raw(200ms);
+    const auto answer = connection.receive_until("\r\n\r\n");
     EXPECT_TRUE(answer.starts_with(fmt::format("HTTP/1.1 {}\r\nETag: \"a\"\r\n", status)))
         << answer;
     EXPECT_EQ(answer.contains("Content-Length"), has_body) << answer;
@@ -316,7 +316,7 @@ TEST_F(UpstreamTest, an_answer_that_breaks_off_in_its_body_never_looks_whole) {
     start_saying(bytes, true);
     HttpConnection connection(address);
     connection.send("GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
-    const auto all = connection.receive_raw(5s);
+    const auto all = connection.receive_to_end();
     EXPECT_TRUE(all.contains("half")) << all;
     EXPECT_FALSE(all.ends_with("0\r\n\r\n")) << all;
     TearDown();
@@ -324,7 +324,7 @@ TEST_F(UpstreamTest, an_answer_that_breaks_off_in_its_body_never_looks_whole) {
 }
 
 TEST_F(UpstreamTest, an_upstream_that_takes_too_long_is_a_504) {
-  options.upstream_timeout = test::at_most(200ms);
+  options.upstream_timeout = test::stretched(200ms);
   start([](const Seen& seen, Upstream::Talk& talk) {
     if (seen.line.contains("half")) talk.send("HTTP/1.1 200 OK\r\nContent-Len");
     talk.is_left(1min);
@@ -340,7 +340,7 @@ TEST_F(UpstreamTest, an_upstream_that_takes_too_long_is_a_504) {
 }
 
 TEST_F(UpstreamTest, a_body_that_stands_still_is_cut_off) {
-  options.upstream_timeout = test::at_most(200ms);
+  options.upstream_timeout = test::stretched(200ms);
   start([](const Seen&, Upstream::Talk& talk) {
     talk.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf");
     talk.is_left(1min);
@@ -348,7 +348,7 @@ TEST_F(UpstreamTest, a_body_that_stands_still_is_cut_off) {
   });
   HttpConnection connection(address);
   connection.send("GET /a HTTP/1.1\r\nHost: a\r\n\r\n");
-  EXPECT_TRUE(connection.receive_raw(5s).ends_with("\r\n\r\nhalf"));
+  EXPECT_TRUE(connection.receive_to_end().ends_with("\r\n\r\nhalf"));
 }
 
 TEST_F(UpstreamTest, what_an_upstream_says_after_its_answer_is_not_taken_for_the_next_one) {

@@ -28,21 +28,14 @@ class EventsTest : public ServerTest {
     HttpCall call{.method = "GET", .path = "/v1/events" + query};
     if (!last_id.empty()) call.headers["Last-Event-ID"] = last_id;
     connection->send(test::request_text(call, address));
-    std::string seen;
-    test::eventually([&] {
-      seen += connection->receive_raw(5ms);
-      return seen.contains("events of");
-    });
+    const auto seen = connection->receive_until("events of");
     EXPECT_NE(seen.find("text/event-stream"), std::string::npos) << seen;
     early_ = seen;
     return connection;
   }
   std::string until(HttpConnection& connection, const std::string& text) {
     std::string seen = std::move(early_);
-    test::eventually([&] {
-      seen += connection.receive_raw(5ms);
-      return seen.contains(text);
-    });
+    if (!seen.contains(text)) seen += connection.receive_until(text);
     return seen;
   }
   // From then on it is told what others do on the store.

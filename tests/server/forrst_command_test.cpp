@@ -146,7 +146,7 @@ TEST_F(ForrstCommand, a_flood_of_complaints_does_not_keep_it_from_ending) {
 
 TEST_F(ForrstCommand, its_time_ends_it_and_all_that_it_started) {
   auto call = call_of();
-  call.deadline = Clock::now() + test::at_most(1s);
+  call.deadline = Clock::now() + test::stretched(1s);
   const auto outcome = run_script(
       fmt::format("sleep 1000 & echo $! > {}; echo $$ > {}; wait", file("grandchild"), file("own")),
       call);
@@ -157,7 +157,7 @@ TEST_F(ForrstCommand, its_time_ends_it_and_all_that_it_started) {
 
 TEST_F(ForrstCommand, one_that_ignores_sigterm_is_killed) {
   auto call = call_of();
-  call.deadline = Clock::now() + test::at_most(500ms);
+  call.deadline = Clock::now() + test::stretched(500ms);
   const auto outcome = run_script(
       fmt::format("trap '' TERM; echo $$ > {}; while :; do sleep 0.1; done", file("own")), call);
   EXPECT_EQ(code_of(outcome), "DEADLINE_EXCEEDED");

@@ -107,7 +107,7 @@ TEST_F(ForrstFunctions, fifty_commands_at_once_have_eight_threads) {
 TEST_F(ForrstFunctions, a_command_that_takes_too_long_is_ended_and_gives_its_lock_back) {
   offer_command("work.do",
                 {script("work", fmt::format("echo $$ > {}; exec sleep 1000", file("pid")))})
-      .about.timeout = test::at_most(500ms);
+      .about.timeout = test::stretched(500ms);
   start();
   const auto answer = invoke("work.do", {}, lock_extension("user:1"));
   EXPECT_EQ(answer.status, 504) << answer.body;
@@ -248,7 +248,7 @@ TEST_F(ForrstFunctions, an_upstream_that_takes_too_long_is_a_deadline) {
   offer_upstream([](RawPeer& peer, int) {
     peer.request();
     peer.request();
-  }).about.timeout = test::at_most(200ms);
+  }).about.timeout = test::stretched(200ms);
   start();
   const auto answer = invoke("up.stream");
   EXPECT_EQ(answer.status, 504) << answer.body;

@@ -81,7 +81,7 @@ class ForrstSocket : public ForrstTest {
         .about.timeout = 1h;
   }
   std::chrono::microseconds limit_times(std::chrono::milliseconds idle) {
-    const auto time = test::at_most(idle);
+    const auto time = test::stretched(idle);
     options.limits.header_timeout = time;
     options.limits.body_timeout = time;
     options.limits.idle_timeout = time;

@@ -126,14 +126,14 @@ TEST_F(PatternsTest, simple_never_reports_success_for_a_lease_that_ended) {
 }
 
 TEST_F(PatternsTest, watchdog_outlives_its_ttl) {
-  const auto ttl = test::at_most(150ms) / 1ms;
+  const auto ttl = test::stretched(150ms) / 1ms;
   const auto body = fmt::format(R"({{"durationMs":{},"ttlMs":{}}})", 3 * ttl, ttl);
   EXPECT_EQ(run("watchdog", body).status, 200);
 }
 
 TEST_F(PatternsTest, watchdog_ends_when_the_lock_is_taken_away) {
-  auto running = run_later(
-      "watchdog", fmt::format(R"({{"durationMs":600000,"ttlMs":{}}})", test::at_most(600ms) / 1ms));
+  auto running = run_later("watchdog", fmt::format(R"({{"durationMs":600000,"ttlMs":{}}})",
+                                                   test::stretched(600ms) / 1ms));
   ASSERT_TRUE(has_holders("lock:watchdog:r1", 1));
   EXPECT_EQ(call({.method = "DELETE",
                   .path = "/v1/locks/lock:watchdog:r1",
@@ -197,7 +197,7 @@ TEST_F(PatternsTest, readers_share_and_a_writer_is_alone) {
 }
 
 TEST_F(PatternsTest, reentrant_enters_as_deep_as_it_is_asked_and_leaves_as_often) {
-  const auto duration = test::at_most(500ms) / 1ms;
+  const auto duration = test::stretched(500ms) / 1ms;
   auto running = run_later("reentrant",
                            fmt::format(R"({{"durationMs":{},"owner":"me","depth":3}})", duration));
   ASSERT_TRUE(has_holders("lock:reentrant:r1", 3));

@@ -72,7 +72,7 @@ class RateBoundary : public ServerTest {
   }
 
   const std::chrono::milliseconds window =
-      std::chrono::ceil<std::chrono::seconds>(test::at_most(2s));
+      std::chrono::ceil<std::chrono::seconds>(test::stretched(2s));
   const std::chrono::milliseconds lead_time = window / 4;
 };
 

@@ -50,7 +50,7 @@ TEST_F(SessionTest, ending_it_releases_everything_together) {
 }
 
 TEST_F(SessionTest, one_that_is_not_kept_alive_loses_its_leases) {
-  const auto session = begin(fmt::format(R"({{"ttl":"{}ms"}})", test::at_most(1s) / 1ms));
+  const auto session = begin(fmt::format(R"({{"ttl":"{}ms"}})", test::stretched(1s) / 1ms));
   ASSERT_EQ(take("a", session, R"(,"ttl":"1h")").status, 200);
   EXPECT_EQ(post("/v1/locks/a/acquire", R"({"wait":"10m"})").status, 200);
 }
@@ -98,7 +98,7 @@ TEST_F(SessionTest, another_server_on_the_same_store_can_keep_it_alive_and_end_i
   auto second = Server::start(options, core_);
   ASSERT_TRUE(second);
   const auto other = (*second)->addresses().front();
-  const auto session = begin(fmt::format(R"({{"ttl":"{}ms"}})", test::at_most(2s) / 1ms));
+  const auto session = begin(fmt::format(R"({{"ttl":"{}ms"}})", test::stretched(2s) / 1ms));
   ASSERT_EQ(take("a", session).status, 200);
   const HttpCall keep{.method = "POST", .path = "/v1/sessions:keep-alive", .body = with(session)};
   EXPECT_EQ(call_at(other, keep).status, 200);

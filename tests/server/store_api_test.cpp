@@ -47,10 +47,7 @@ class StoreApi : public ServerTest {
     }
     // What has come, once it has this text in it.
     std::string wait_for(std::string_view text) {
-      test::eventually([&] {
-        heard += connection.receive_raw(std::chrono::milliseconds(5));
-        return heard.contains(text);
-      });
+      if (!heard.contains(text)) heard += connection.receive_until(text);
       return heard;
     }
     HttpConnection connection;

@@ -84,7 +84,7 @@ class TlsTest : public ServerTest {
     make_certificate("server", "first.example");
     options.tls.certificate = path("server.pem");
     options.tls.key = path("server.key");
-    options.limits.header_timeout = test::at_most(1s);
+    options.limits.header_timeout = test::stretched(1s);
   }
   std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
   void make_certificate(const std::string& file, const std::string& name) {

@@ -129,7 +129,7 @@ TEST_F(UpstreamTest, one_that_takes_longer_than_the_lease_is_504_while_the_lock_
   });
   for (const std::string pattern : {"simple", "redlock"}) {
     const auto body =
-        fmt::format(R"({{"upstream":"billing","ttlMs":{}}})", test::at_most(400ms) / 1ms);
+        fmt::format(R"({{"upstream":"billing","ttlMs":{}}})", test::stretched(400ms) / 1ms);
     const auto answer = run(body, pattern);
     EXPECT_EQ(answer.status, 504) << answer.body;
     EXPECT_EQ(answer.text("error"), "Upstream failed");
@@ -144,9 +144,9 @@ TEST_F(UpstreamTest, a_lease_that_is_lost_cancels_the_call_and_answers_500) {
     peer.request();
     closed.set_value();
   });
-  auto running =
-      post_later("/api/locks/watchdog/order-7",
-                 fmt::format(R"({{"upstream":"billing","ttlMs":{}}})", test::at_most(600ms) / 1ms));
+  auto running = post_later(
+      "/api/locks/watchdog/order-7",
+      fmt::format(R"({{"upstream":"billing","ttlMs":{}}})", test::stretched(600ms) / 1ms));
   ASSERT_TRUE(comes_to(true, "watchdog"));
   ASSERT_EQ(call({.method = "DELETE",
                   .path = "/v1/locks/lock:watchdog:order-7",

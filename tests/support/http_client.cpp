@@ -49,10 +49,7 @@ int connect_unix(const std::string& path) {
   return -1;
 }
 
-// In milliseconds, as poll wants it.
-int to_poll(std::chrono::milliseconds patience) {
-  return static_cast<int>(at_most(patience) / std::chrono::milliseconds(1));
-}
+constexpr std::chrono::seconds long_patience{30};
 
 std::string lower(std::string text) {
   std::ranges::transform(text, text.begin(), [](unsigned char each) { return std::tolower(each); });
@@ -108,9 +105,9 @@ bool HttpConnection::send(std::string_view bytes) {
   return true;
 }
 
-bool HttpConnection::fill(std::chrono::milliseconds patience) {
+bool HttpConnection::fill(std::chrono::microseconds time) {
   pollfd waits{.fd = fd_, .events = POLLIN, .revents = 0};
-  if (poll(&waits, 1, to_poll(patience)) <= 0) return false;
+  if (poll(&waits, 1, static_cast<int>(time / std::chrono::milliseconds(1))) <= 0) return false;
   std::array<char, 16384> piece{};
   const auto got = recv(fd_, piece.data(), piece.size(), 0);
   if (got <= 0) return false;
@@ -126,14 +123,14 @@ std::optional<std::string> HttpConnection::line(std::chrono::milliseconds patien
       buffer_.erase(0, end + 2);
       return text;
     }
-    if (!fill(patience)) return std::nullopt;
+    if (!fill(at_most(patience))) return std::nullopt;
   }
 }
 
 std::optional<std::string> HttpConnection::bytes(std::size_t count,
                                                  std::chrono::milliseconds patience) {
   while (buffer_.size() < count) {
-    if (!fill(patience)) return std::nullopt;
+    if (!fill(at_most(patience))) return std::nullopt;
   }
   auto text = buffer_.substr(0, count);
   buffer_.erase(0, count);
@@ -168,8 +165,20 @@ HttpAnswer HttpConnection::receive(std::chrono::milliseconds patience) {
   return answer;
 }
 
-std::string HttpConnection::receive_raw(std::chrono::milliseconds patience) {
-  while (fill(patience)) {
+std::string HttpConnection::receive_until(std::string_view text) {
+  while (!buffer_.contains(text) && fill(at_most(long_patience))) {
+  }
+  return std::exchange(buffer_, {});
+}
+
+std::string HttpConnection::receive_to_end() {
+  while (fill(at_most(long_patience))) {
+  }
+  return std::exchange(buffer_, {});
+}
+
+std::string HttpConnection::receive_for(std::chrono::milliseconds silence) {
+  while (fill(silence)) {
   }
   return std::exchange(buffer_, {});
 }

@@ -47,14 +47,19 @@ class HttpConnection {
   void reset();  // by RST
   // The next answer, waiting at most this long for each piece of it.
   HttpAnswer receive(std::chrono::milliseconds patience = std::chrono::seconds(10));
-  // Whatever comes until the other side closes or `patience` passes without a byte.
-  std::string receive_raw(std::chrono::milliseconds patience);
+  // All that has come, as soon as this text is in it. Less if the other side closes before.
+  std::string receive_until(std::string_view text);
+  // Whatever comes until the other side closes.
+  std::string receive_to_end();
+  // Whatever comes until nothing has come for so long, on any machine.
+  std::string receive_for(std::chrono::milliseconds silence);
   // True if the other side closed within this time; what came before is dropped.
   bool is_closed_within(std::chrono::milliseconds patience);
   int fd() const { return fd_; }
 
  private:
-  bool fill(std::chrono::milliseconds patience);
+  // Waits for more; false if none came, or the other side closed.
+  bool fill(std::chrono::microseconds time);
   std::optional<std::string> line(std::chrono::milliseconds patience);
   std::optional<std::string> bytes(std::size_t count, std::chrono::milliseconds patience);
 

@@ -4,6 +4,7 @@
 // bound on a duration goes through `at_most`, so that a busy machine fails no test.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -19,6 +20,14 @@ template <class Rep, class Period>
 std::chrono::microseconds at_most(std::chrono::duration<Rep, Period> bound) {
   using Exact = std::chrono::duration<double, std::micro>;
   return std::chrono::duration_cast<std::chrono::microseconds>(Exact(bound) * time_factor());
+}
+
+// For a duration that a test waits out, such as a ttl that must be longer than a pause of the
+// scheduler: the same, but at most eight times `time`.
+template <class Rep, class Period>
+std::chrono::microseconds stretched(std::chrono::duration<Rep, Period> time) {
+  constexpr int most = 8;
+  return std::min(at_most(time), std::chrono::microseconds(most * time));
 }
 
 // True as soon as the condition is; false if it is not within `limit`. The limit is only there to

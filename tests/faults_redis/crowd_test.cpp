@@ -69,7 +69,7 @@ class Crowd : public FaultsTest {
       log.add({.number = static_cast<std::int64_t>(place), .op = op, .what = What::queued});
     }
   }
-  std::size_t waiting(test::RawRedis& raw) {
+  std::size_t seen_waiting(test::RawRedis& raw) {
     note_places(raw);
     return told_places.size();
   }
@@ -90,7 +90,7 @@ TEST_F(Crowd, that_comes_and_goes_is_served_in_order_and_everybody_ends_in_time)
   test::RawRedis raw(server);
   Ends ends;
   const auto before = commands_sent(raw);
-  std::vector<std::thread> threads;
+  std::vector<std::jthread> threads;
   threads.reserve(size);
   for (unsigned i = 0; i < size; ++i) {
     const Micros wait = dice.one_in(4) ? dice.time(1ms, 300ms) : dice.time(10s, 60s);
@@ -98,7 +98,7 @@ TEST_F(Crowd, that_comes_and_goes_is_served_in_order_and_everybody_ends_in_time)
     threads.emplace_back(
         [this, i, wait, stop, &ends] { wait_once(callers[i % clients], wait, stop, ends); });
   }
-  EXPECT_TRUE(eventually([&] { return waiting(raw) > size / 3; }));
+  EXPECT_TRUE(eventually([&] { return seen_waiting(raw) > size / 3; }));
   holder.tell({.verb = Puppet::Verb::release});
   EXPECT_TRUE(eventually([&] {
     note_places(raw);
@@ -126,15 +126,14 @@ TEST_F(Crowd, behind_a_holder_that_was_killed_is_quiet_and_served_when_the_lease
   auto hold = first.acquire({.lock = {.name = 1}, .ttl = 30s});
   ASSERT_TRUE(hold);
   holder.acquire(1, ttl, 60s);
-  const auto in_queue = [&] { return raw.integer({"ZCARD", "hf:{door}:z"}); };
-  ASSERT_TRUE(eventually([&] { return in_queue() == 1; }));
+  ASSERT_TRUE(eventually([&] { return waiting(raw, "door") == 1; }));
   Ends ends;
-  std::vector<std::thread> threads;
+  std::vector<std::jthread> threads;
   threads.reserve(size);
   for (unsigned i = 0; i < size; ++i) {
     threads.emplace_back([this, i, &ends] { wait_once(callers[i % clients], 60s, {}, ends); });
   }
-  EXPECT_TRUE(eventually([&] { return in_queue() == size + 1; }));
+  EXPECT_TRUE(eventually([&] { return waiting(raw, "door") == size + 1; }));
   note_places(raw);
   EXPECT_TRUE(first.release(*hold));
   ASSERT_TRUE(holder.hears_good());

@@ -80,6 +80,15 @@ std::vector<LockPlan> mixed_locks() {
           {.name = 5, .kind = Kind::semaphore, .capacity = 3}};
 }
 
+std::size_t waiting(test::RawRedis& raw, const std::string& name) {
+  const auto all = raw.call({"ZRANGE", "hf:{" + name + "}:z", "0", "-1"});
+  std::size_t waiters = 0;
+  for (std::size_t i = 0; i < all->elements; ++i) {
+    if (*all->element[i]->str == 'w') ++waiters;
+  }
+  return waiters;
+}
+
 std::uint64_t commands_sent(test::RawRedis& raw) {
   std::istringstream lines(raw.text({"INFO", "commandstats"}));
   std::uint64_t sum = 0;

@@ -33,6 +33,9 @@ std::string left_behind(const test::RedisServer& server,
 std::vector<std::string> mixed_names();
 std::vector<LockPlan> mixed_locks();
 
+// How many wait for a lock, as Redis has it.
+std::size_t waiting(test::RawRedis& raw, const std::string& name);
+
 // How many commands clients sent so far, by INFO commandstats: what a script calls is not counted.
 std::uint64_t commands_sent(test::RawRedis& raw);
 

@@ -14,5 +14,5 @@ target_link_libraries(holdfast_server PUBLIC holdfast_private)
 holdfast_unity(holdfast_server 48 ${holdfast_server_sources})
 if(NOT HOLDFAST_UNITY)
   target_precompile_headers(holdfast_server PRIVATE "${PROJECT_SOURCE_DIR}/cmake/pch.hpp"
-    <boost/json/object.hpp> "${PROJECT_SOURCE_DIR}/src/server/services.hpp")
+    <boost/json/object.hpp>)
 endif()

@@ -15,6 +15,8 @@ Result<boost::json::object> Call::body() const {
   return std::move(parsed->get_object());
 }
 
+Result<Query> Call::query() const { return parse_query(request.query); }
+
 Who Call::who() const { return {principal, request.peer ? request.peer->address : std::string()}; }
 
 }  // namespace holdfast::server

@@ -36,7 +36,7 @@ struct Call {
 
   // The JSON object of the body; an empty one if there is no body. Errors: bad_input.
   Result<boost::json::object> body() const;
-  Result<Query> query() const { return parse_query(request.query); }
+  Result<Query> query() const;
   Who who() const;
 };
 

@@ -38,12 +38,17 @@ TEST_F(LockExtension, each_spelling_of_the_urn_is_echoed) {
 }
 
 TEST_F(LockExtension, units_of_time_are_words_for_one_of_them) {
-  for (const auto& [unit, seconds] : {std::pair("second", 1), std::pair("minute", 60),
-                                      std::pair("hour", 3600), std::pair("day", 86'400)}) {
-    ASSERT_TRUE(ask(charge_user({{"ttl", span(5, unit)}, {"auto_release", false}})).is_good());
+  struct Unit {
+    const char* word;
+    std::int64_t count;
+    std::chrono::seconds time;
+  };
+  for (const auto& [word, count, time] :
+       {Unit{"second", 5, 5s}, Unit{"minute", 1, 1min}, Unit{"hour", 1, 1h}, Unit{"day", 1, 24h}}) {
+    ASSERT_TRUE(ask(charge_user({{"ttl", span(count, word)}, {"auto_release", false}})).is_good());
     const auto left = client.inspect(user_lock)->holders.at(0).remaining;
-    EXPECT_GT(left, 5 * std::chrono::seconds(seconds) - 5s) << unit;
-    EXPECT_LE(left, 5 * std::chrono::seconds(seconds)) << unit;
+    EXPECT_GT(left, time - 5s) << word;
+    EXPECT_LE(left, time) << word;
     ASSERT_TRUE(client.force_release(user_lock, "next"));
   }
 }

@@ -91,7 +91,7 @@ TEST_F(StoreLoss, a_check_that_stays_unanswered_is_unknown_and_lets_nothing_thro
 }
 
 TEST_F(StoreLoss, a_store_that_is_gone_when_it_is_asked_again_leaves_the_outcome_unknown) {
-  options.check_timeout = test::stretched(1500ms);
+  options.check_timeout = test::stretched(700ms);
   line->script(Verb::check_fence, Fault::lose_reply());
   line->script(Verb::check_fence, Fault::refuse(), 1'000'000);
   start_behind_line();

@@ -4,9 +4,9 @@
 #include "docs/repository.hpp"
 #include "support/program.hpp"
 #include "support/temporary_folder.hpp"
+#include "text/config_node.hpp"
 
 #include <gtest/gtest.h>
-#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <map>
@@ -17,17 +17,25 @@
 namespace holdfast::test {
 namespace {
 
-YAML::Node compose_services() {
-  return YAML::LoadFile((repository() / "packaging/compose.yml").string())["services"];
+text::ConfigNode compose_services() {
+  const auto file = text::ConfigNode::parse(read_text(repository() / "packaging/compose.yml"));
+  EXPECT_TRUE(file) << file.error().message;
+  return file ? file->find("services") : text::ConfigNode();
+}
+
+std::vector<std::string> texts_of(const text::ConfigNode& list) {
+  std::vector<std::string> texts;
+  for (const auto& each : list.elements()) texts.push_back(each.scalar());
+  return texts;
 }
 
 // The services that run `holdfast`, by name, with the words behind it.
 std::map<std::string, std::vector<std::string>> composed_commands() {
   std::map<std::string, std::vector<std::string>> found;
-  for (const auto& service : compose_services()) {
-    const auto command = service.second["command"];
-    if (!command) continue;  // a Redis has its own by reference
-    found[service.first.as<std::string>()] = command.as<std::vector<std::string>>();
+  for (const auto& service : compose_services().entries()) {
+    const auto command = service.value.find("command");
+    if (command.is_null()) continue;  // a Redis has its own by reference
+    found[service.key.scalar()] = texts_of(command);
   }
   return found;
 }
@@ -38,8 +46,9 @@ std::string word_behind(const std::vector<std::string>& words, const std::string
 }
 
 // A service without one is started always, one with a profile by that alone.
-std::string profile_of(const YAML::Node& service) {
-  return service["profiles"] ? service["profiles"][0].as<std::string>() : "";
+std::string profile_of(const text::ConfigNode& service) {
+  const auto profiles = texts_of(service.find("profiles"));
+  return profiles.empty() ? "" : profiles.front();
 }
 
 TEST(Compose, there_is_a_server_on_one_redis_and_one_on_five) {
@@ -70,18 +79,19 @@ TEST(Compose, each_redis_that_a_server_uses_is_started_with_it) {
     static const std::regex comma(",");
     for (std::sregex_token_iterator host(hosts.begin(), hosts.end(), comma, -1), end; host != end;
          ++host) {
-      ASSERT_TRUE(services[host->str()]) << *host;
-      EXPECT_TRUE(services[name]["depends_on"][host->str()]) << *host;
-      EXPECT_EQ(profile_of(services[host->str()]), profile_of(services[name])) << *host;
+      const auto redis = services.find(host->str());
+      ASSERT_FALSE(redis.is_null()) << *host;
+      EXPECT_FALSE(services.find(name).find("depends_on").find(host->str()).is_null()) << *host;
+      EXPECT_EQ(profile_of(redis), profile_of(services.find(name))) << *host;
     }
   }
 }
 
 // Without tokens, so nobody else may reach it.
 TEST(Compose, ports_are_published_on_this_machine_alone) {
-  for (const auto& service : compose_services()) {
-    for (const auto& port : service.second["ports"]) {
-      EXPECT_TRUE(port.as<std::string>().starts_with("127.0.0.1:")) << port;
+  for (const auto& service : compose_services().entries()) {
+    for (const auto& port : texts_of(service.value.find("ports"))) {
+      EXPECT_TRUE(port.starts_with("127.0.0.1:")) << port;
     }
   }
 }

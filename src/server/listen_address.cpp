@@ -34,10 +34,12 @@ Result<ListenAddress> parse_unix(std::string_view text) {
   const auto path = text.substr(unix_scheme.size());
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   if (!path.starts_with('/') || path.ends_with('/') || std::ranges::any_of(path, is_control)) {
-    return refuse_address(text, "must name a socket by its absolute path, as in unix:/run/holdfast.sock");
+    return refuse_address(text,
+                          "must name a socket by its absolute path, as in unix:/run/holdfast.sock");
   }
   if (path.size() > max_unix_path_bytes) {
-    return refuse_address(text, fmt::format("has a path of more than {} bytes", max_unix_path_bytes));
+    return refuse_address(text,
+                          fmt::format("has a path of more than {} bytes", max_unix_path_bytes));
   }
   ListenAddress address;
   address.unix_path = path;
@@ -78,10 +80,12 @@ Result<ListenAddress> parse_listen(std::string_view text) {
   const bool is_known = has_brackets ? set_ipv6(address, host.substr(1, host.size() - 2))
                                      : set_ipv4(address, host == "localhost" ? "127.0.0.1" : host);
   if (!is_known || has_zero) {
-    return refuse_address(text, "must begin with an IP address or localhost; 0.0.0.0 and [::] mean all");
+    return refuse_address(text,
+                          "must begin with an IP address or localhost; 0.0.0.0 and [::] mean all");
   }
   const auto port = parse_port(text.substr(colon + 1));
-  if (!port) return refuse_address(text, "must end with a port from 0 to 65535; 0 means any that is free");
+  if (!port)
+    return refuse_address(text, "must end with a port from 0 to 65535; 0 means any that is free");
   address.port = *port;
   return address;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/watch/watcher.hpp"
 
-#include "server/metrics/metrics.hpp"
 #include "client/core.hpp"
 #include "runtime/spawn.hpp"
 #include "server/events/observer.hpp"
 #include "server/journal.hpp"
 #include "server/locks/waiting_room.hpp"
 #include "server/log.hpp"
+#include "server/metrics/metrics.hpp"
 #include "server/options.hpp"
 #include "server/wall_clock.hpp"
 

@@ -22,12 +22,13 @@ std::chrono::microseconds at_most(std::chrono::duration<Rep, Period> bound) {
   return std::chrono::duration_cast<std::chrono::microseconds>(Exact(bound) * time_factor());
 }
 
-// For a duration that a test waits out, such as a ttl that must be longer than a pause of the
-// scheduler: the same, but at most eight times `time`.
+// For a duration that a test waits out, such as a ttl: longer by what the scheduler of a loaded
+// machine may keep a thread from running, up to two seconds.
 template <class Rep, class Period>
 std::chrono::microseconds stretched(std::chrono::duration<Rep, Period> time) {
-  constexpr int most = 8;
-  return std::min(at_most(time), std::chrono::microseconds(most * time));
+  constexpr std::chrono::milliseconds pause(250);
+  const auto most = std::chrono::microseconds(8 * pause);
+  return std::chrono::microseconds(time) + std::min(most, at_most(pause) - pause);
 }
 
 // True as soon as the condition is; false if it is not within `limit`. The limit is only there to

@@ -51,7 +51,7 @@ DeclaredArgument argument_of(const Option& option) {
   return {option.names, value_of(option.word.empty() ? option.names : option.word), option.text};
 }
 
-Declared read(const Syntax& syntax) {
+Declared read_syntax(const Syntax& syntax) {
   Declared out;
   for (const auto& option : syntax.options()) {
     if (option.is_positional()) {
@@ -68,7 +68,7 @@ Declared read(const Syntax& syntax) {
 Declared declared(const Command& command) {
   Syntax syntax;
   const auto unused = command.declare(syntax);
-  return read(syntax);
+  return read_syntax(syntax);
 }
 
 const std::vector<DeclaredOption>& common_options() {
@@ -76,7 +76,7 @@ const std::vector<DeclaredOption>& common_options() {
     CommonOptions unused;
     Syntax syntax;
     declare_common(syntax, unused);
-    return read(syntax).options;
+    return read_syntax(syntax).options;
   }();
   return options;
 }

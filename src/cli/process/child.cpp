@@ -111,7 +111,7 @@ void fill_closed_descriptors() {
     if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
     was_closed[fd] = true;
     // The lowest free number is this one. Reading it is refused for 0, writing for 1 and 2.
-    (void)open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    (void)::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
   }
 }
 

@@ -88,7 +88,7 @@ Guard::Guard(GuardOptions options) {
     if (poll(events.data(), events.size(), -1) < 0) continue;
     if ((events[0].revents & POLLIN) != 0) {
       char nudge = 0;
-      (void)!read(0, &nudge, 1);
+      (void)!::read(0, &nudge, 1);
     } else if ((events[0].revents & POLLHUP) != 0) {
       if (shared_->dismissed.load() || !options.kill_when_we_die) _exit(0);
       break;

@@ -11,7 +11,7 @@
 namespace holdfast::cli {
 namespace {
 
-std::size_t columns() {
+std::size_t error_columns() {
   winsize size{};
   if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
   return size.ws_col;
@@ -50,7 +50,7 @@ void WaitingLine::show(std::string_view text) {
   if (!active_) return;
   shown_ = true;
   // The last column stays free: a terminal that wraps there could not wipe the line.
-  (void)write_all(STDERR_FILENO, fmt::format("\r\x1b[K{}", cut(text, columns() - 1)));
+  (void)write_all(STDERR_FILENO, fmt::format("\r\x1b[K{}", cut(text, error_columns() - 1)));
 }
 
 void WaitingLine::wipe() {

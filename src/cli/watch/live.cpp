@@ -74,7 +74,7 @@ class Live {
 
   void read_keys() {
     std::array<char, 256> bytes{};
-    const auto got = read(STDIN_FILENO, bytes.data(), bytes.size());
+    const auto got = ::read(STDIN_FILENO, bytes.data(), bytes.size());
     if (got > 0) return obey(keys_.feed({bytes.data(), static_cast<std::size_t>(got)}));
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) return;
     code_ = 0;  // the terminal is gone, and whoever watched with it

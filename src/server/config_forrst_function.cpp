@@ -99,7 +99,7 @@ Result<void> read_field(std::string_view key, const Value& value, ForrstFunction
   return value.refuse_key(key);
 }
 
-Result<void> refuse(const ForrstFunction& function, std::string_view rule) {
+Result<void> refuse_function(const ForrstFunction& function, std::string_view rule) {
   return fail(Errc::bad_input,
               fmt::format("function {}: {}", text::quoted(function.about.name), rule));
 }
@@ -112,19 +112,21 @@ bool is_program(std::string_view word) {
 Result<void> check_work(const ForrstFunction& function) {
   const auto& command = function.command;
   if (function.upstream.empty() == command.empty()) {
-    return refuse(function, "needs upstream or command, and not both");
+    return refuse_function(function, "needs upstream or command, and not both");
   }
   if (!function.upstream.empty()) {
     const auto good = check_upstream(function.upstream);
-    return good ? good : refuse(function, "upstream: " + good.error().message);
+    return good ? good : refuse_function(function, "upstream: " + good.error().message);
   }
   if (command.size() > max_command_words) {
-    return refuse(function, fmt::format("command: must have at most {} words", max_command_words));
+    return refuse_function(function,
+                           fmt::format("command: must have at most {} words", max_command_words));
   }
   if (!is_program(command.front())) {
-    return refuse(function,
-                  "command: the program must be an absolute path, or a name that is looked up in "
-                  "PATH");
+    return refuse_function(
+        function,
+        "command: the program must be an absolute path, or a name that is looked up in "
+        "PATH");
   }
   return {};
 }
@@ -150,7 +152,7 @@ Result<void> check_function(const ForrstFunction& function, forrst::Registry& ot
   if (auto good = others.add(std::move(about)); !good) return good;
   const auto& deprecated = function.about.deprecated;
   if (deprecated && !deprecated->sunset.empty() && !is_date(deprecated->sunset)) {
-    return refuse(function, "deprecated.sunset: must be a date, such as 2027-01-31");
+    return refuse_function(function, "deprecated.sunset: must be a date, such as 2027-01-31");
   }
   return check_work(function);
 }

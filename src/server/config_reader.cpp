@@ -37,7 +37,7 @@ std::optional<std::uint64_t> parse_integer(std::string_view text) {
   return value;
 }
 
-std::string text_of(Duration duration) {
+std::string shown_duration(Duration duration) {
   return text::format_duration(std::chrono::duration_cast<std::chrono::milliseconds>(duration));
 }
 
@@ -164,7 +164,8 @@ Result<void> ConfigValue::read_texts(std::vector<std::string>& out) const {
 }
 
 Result<void> ConfigValue::read_duration(Duration& out, DurationRange range) const {
-  const auto rule = fmt::format("from {} to {}", text_of(range.least), text_of(range.most));
+  const auto rule =
+      fmt::format("from {} to {}", shown_duration(range.least), shown_duration(range.most));
   const auto text = scalar(rule);
   if (!text) return std::unexpected(text.error());
   const auto duration = text::parse_duration(*text);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "server/config_values.hpp"
 
+#include "text/ascii.hpp"
 #include "text/quote.hpp"
 #include "text/url.hpp"
 
@@ -11,15 +12,13 @@
 namespace holdfast::server {
 namespace {
 
+using text::is_letter_or_digit;
+
 constexpr std::size_t max_host_bytes = 255;  // of a name in the DNS
 constexpr std::size_t max_upstream_name_bytes = 64;
 
-std::unexpected<Error> refuse(std::string_view text, std::string_view rule) {
+std::unexpected<Error> refuse_text(std::string_view text, std::string_view rule) {
   return fail(Errc::bad_input, fmt::format("{} {}", text::quoted(text::masked(text)), rule));
-}
-
-bool is_letter_or_digit(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
 bool is_web_url(const text::StoreUrl& url) {
@@ -33,7 +32,7 @@ Result<void> check_host(std::string_view host) {
     return is_letter_or_digit(c) || std::string_view(".-_:[]").contains(c);
   };
   if (host.empty() || host.size() > max_host_bytes || !std::ranges::all_of(host, is_allowed)) {
-    return refuse(host, "must be a host as requests name it, such as locks.example.org");
+    return refuse_text(host, "must be a host as requests name it, such as locks.example.org");
   }
   return {};
 }
@@ -45,7 +44,8 @@ Result<void> check_origin(std::string_view origin) {
   // Origins are compared byte by byte with what browsers send, and those send small letters.
   const bool is_small = std::ranges::none_of(origin, [](char c) { return c >= 'A' && c <= 'Z'; });
   if (!is_plain || !is_small) {
-    return refuse(origin, "must be an origin as browsers send it, such as https://app.example.org");
+    return refuse_text(origin,
+                       "must be an origin as browsers send it, such as https://app.example.org");
   }
   return {};
 }
@@ -53,7 +53,7 @@ Result<void> check_origin(std::string_view origin) {
 Result<void> check_upstream(std::string_view url) {
   const auto parsed = text::parse_store_url(url);
   if (!parsed || !is_web_url(*parsed)) {
-    return refuse(url, "must be an http:// or https:// URL with a host");
+    return refuse_text(url, "must be an http:// or https:// URL with a host");
   }
   return {};
 }
@@ -64,8 +64,8 @@ Result<void> check_upstream_name(std::string_view name) {
   };
   if (name.empty() || name.size() > max_upstream_name_bytes ||
       !std::ranges::all_of(name, is_allowed)) {
-    return refuse(name, fmt::format("must be a name of 1 to {} letters, digits and . _ -",
-                                    max_upstream_name_bytes));
+    return refuse_text(name, fmt::format("must be a name of 1 to {} letters, digits and . _ -",
+                                         max_upstream_name_bytes));
   }
   return {};
 }

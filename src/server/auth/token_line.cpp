@@ -4,6 +4,7 @@
 #include <holdfast/names.hpp>
 
 #include "server/auth/secret.hpp"
+#include "text/ascii.hpp"
 #include "text/quote.hpp"
 #include "text/rfc3339.hpp"
 
@@ -16,6 +17,7 @@
 namespace holdfast::server {
 namespace {
 
+using text::is_letter_or_digit;
 using text::quoted;
 
 constexpr std::string_view blanks = " \t";
@@ -23,10 +25,6 @@ constexpr std::string_view expires_key = "expires=";
 
 std::unexpected<Error> refuse(std::string reason) {
   return fail(Errc::bad_input, std::move(reason));
-}
-
-bool is_letter_or_digit(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
 std::vector<std::string_view> split_fields(std::string_view line) {

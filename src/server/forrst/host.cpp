@@ -14,7 +14,7 @@ namespace holdfast::server {
 
 namespace {
 
-EventType type_of(forrst::LockEnd how) {
+EventType event_type_of(forrst::LockEnd how) {
   switch (how) {
     case forrst::LockEnd::released: return EventType::released;
     case forrst::LockEnd::forced: return EventType::forced;
@@ -67,7 +67,7 @@ void ServerHost::ended(const forrst::Caller& caller, const client::Wanted& wante
                                            services_.core().runtime().now());
   if (held && how == forrst::LockEnd::released) metrics.hold_time.add(held->time);
   if (fence == 0 && held) fence = held->fence;
-  write_down(caller, {.type = type_of(how),
+  write_down(caller, {.type = event_type_of(how),
                       .name = wanted.name.str(),
                       .fence = fence != 0 ? std::optional(fence) : std::nullopt,
                       .held = held ? std::optional(held->time) : std::nullopt});

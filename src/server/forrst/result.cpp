@@ -25,7 +25,7 @@ bool is_code(std::string_view text) {
          text.front() <= 'Z' && std::ranges::all_of(text, is_allowed);
 }
 
-const json::string* text_in(const json::object& object, std::string_view name) {
+const json::string* string_in(const json::object& object, std::string_view name) {
   const auto* member = object.if_contains(name);
   return member != nullptr ? member->if_string() : nullptr;
 }
@@ -46,8 +46,8 @@ std::optional<forrst::Fault> parse_fault(std::string_view text) {
   const auto value = parse_result(text);
   const auto* object = value ? value->if_object() : nullptr;
   if (object == nullptr) return std::nullopt;
-  const auto* code = text_in(*object, "code");
-  const auto* message = text_in(*object, "message");
+  const auto* code = string_in(*object, "code");
+  const auto* message = string_in(*object, "message");
   if (code == nullptr || message == nullptr || !is_code(*code)) return std::nullopt;
   if (message->size() > max_message_bytes) return std::nullopt;
   forrst::Fault fault{.code = std::string(*code), .message = std::string(*message)};

@@ -13,7 +13,7 @@ using net::http::Response;
 constexpr std::string_view problem_type = "application/problem+json";
 
 // What the guard, the limits of endpoints and the reader of requests refuse.
-std::string_view code_of(int status) {
+std::string_view refusal_code(int status) {
   switch (status) {
     case 401: return codes::unauthorized;
     case 403: return codes::forbidden;
@@ -48,8 +48,9 @@ Response to_response(forrst::Reply reply) {
 }
 
 Response to_response(const forrst::Service& service, const Problem& problem) {
-  return to_response(service.refuse(problem.status, {.code = std::string(code_of(problem.status)),
-                                                     .message = message_of(problem)}));
+  return to_response(service.refuse(
+      problem.status,
+      {.code = std::string(refusal_code(problem.status)), .message = message_of(problem)}));
 }
 
 Response in_forrst(const forrst::Service& service, Response response) {

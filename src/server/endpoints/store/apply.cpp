@@ -79,8 +79,8 @@ std::optional<Response> listen_for(const Call& call, remote::Question& question)
   if (acquire == nullptr) return std::nullopt;
   auto& services = call.services;
   if (!services.store_streams.knows(question.stream, *call.principal)) {
-    return refuse(services, Problem{404, std::string(remote::unknown_stream),
-                                    "stream: it has ended; open another one"});
+    return signed_refusal(services, Problem{404, std::string(remote::unknown_stream),
+                                            "stream: it has ended; open another one"});
   }
   const auto& spec = std::get<model::LockCommand>(question.command).spec;
   auto ear = services.store_streams.listen(question.stream, {.name = question.name,
@@ -89,7 +89,7 @@ std::optional<Response> listen_for(const Call& call, remote::Question& question)
                                                              .kind = spec.kind,
                                                              .permits = acquire->permits,
                                                              .metadata = acquire->metadata});
-  if (!ear) return refuse(services, ear.error());
+  if (!ear) return signed_refusal(services, ear.error());
   acquire->process = ear->process;
   return std::nullopt;
 }
@@ -97,7 +97,7 @@ std::optional<Response> listen_for(const Call& call, remote::Question& question)
 Response encode(Services& services, const Who& who, const remote::Question& question,
                 const Result<store::Reply>& reply) {
   note(services, who, question, reply);
-  if (!reply) return refuse(services, reply.error());
+  if (!reply) return signed_refusal(services, reply.error());
   return answer_json(services, remote::to_json(*reply));
 }
 
@@ -111,10 +111,10 @@ Task<Response> apply(const Call& call) {
   auto& services = call.services;
   if (auto other = other_protocol(call)) return done(std::move(*other));
   auto question = parse(call);
-  if (!question) return done(refuse(services, question.error()));
+  if (!question) return done(signed_refusal(services, question.error()));
   const auto [verb, name] = needed(*question);
   if (!call.principal->may(verb, name)) {
-    return done(refuse(
+    return done(signed_refusal(
         services, Problem{403, "forbidden",
                           fmt::format("it has not the verb {} for this name", to_string(verb))}));
   }
@@ -137,7 +137,7 @@ Task<Response> forget(const Call& call) {
   auto& services = call.services;
   if (auto other = other_protocol(call)) return done(std::move(*other));
   const auto order = parse_forget(call);
-  if (!order) return done(refuse(services, order.error()));
+  if (!order) return done(signed_refusal(services, order.error()));
   const auto waiter = services.store_streams.forget(order->stream, *call.principal, order->request);
   return done(answer_json(services, {{"forgotten", waiter.has_value()}}));
 }

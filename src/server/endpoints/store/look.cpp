@@ -17,8 +17,9 @@ Task<Response> stream(const Call& call) {
   auto& services = call.services;
   if (auto other = other_protocol(call)) return done(std::move(*other));
   if (services.store_streams.is_full()) {
-    return done(refuse(services, Error{Errc::limit_reached,
-                                       "max_event_streams: this server has no room for another"}));
+    return done(signed_refusal(
+        services,
+        Error{Errc::limit_reached, "max_event_streams: this server has no room for another"}));
   }
   Response response{.content_type = "application/x-ndjson"};
   response.stream = [&services, principal = call.principal](StoreStreams::BodyStreamPtr body) {
@@ -62,14 +63,14 @@ Result<store::ListRequest> parse_list(const Call& call) {
 Task<Response> list_page(Services& services, PrincipalPtr principal, store::ListRequest request) {
   auto listing = list_visible(services.shared_core(), std::move(principal), std::move(request));
   Result<LockPage> page = co_await std::move(listing);
-  if (!page) co_return refuse(services, page.error());
+  if (!page) co_return signed_refusal(services, page.error());
   co_return answer_json(services, remote::to_json(*page));
 }
 
 Task<Response> list(const Call& call) {
   if (auto other = other_protocol(call)) return done(std::move(*other));
   auto request = parse_list(call);
-  if (!request) return done(refuse(call.services, request.error()));
+  if (!request) return done(signed_refusal(call.services, request.error()));
   return list_page(call.services, call.principal, std::move(*request));
 }
 
@@ -77,7 +78,7 @@ Task<Response> read_history(Services& services, LockName name, std::uint32_t lim
   const auto deadline = services.core().runtime().now() + client::command_timeout;
   auto reading = services.core().store().history(std::move(name), limit, deadline);
   const Result<std::vector<LockEvent>> events = co_await std::move(reading);
-  if (!events) co_return refuse(services, events.error());
+  if (!events) co_return signed_refusal(services, events.error());
   co_return answer_json(services, remote::to_json(*events));
 }
 
@@ -85,13 +86,13 @@ Task<Response> history(const Call& call) {
   auto& services = call.services;
   if (auto other = other_protocol(call)) return done(std::move(*other));
   auto query = call.query();
-  if (!query) return done(refuse(services, query.error()));
+  if (!query) return done(signed_refusal(services, query.error()));
   const auto limit = number_in(*query, "limit", 100);
-  if (!limit) return done(refuse(services, limit.error()));
+  if (!limit) return done(signed_refusal(services, limit.error()));
   auto name = LockName::make(text_in(*query, "name"));
-  if (!name) return done(refuse(services, name.error()));
+  if (!name) return done(signed_refusal(services, name.error()));
   if (!call.principal->may(Verb::read, name->str())) {
-    return done(refuse(services, Problem{403, "forbidden", "the name is not covered"}));
+    return done(signed_refusal(services, Problem{403, "forbidden", "the name is not covered"}));
   }
   return read_history(services, std::move(*name), *limit);
 }
@@ -100,7 +101,7 @@ Task<Response> look_for_trouble(Services& services) {
   const auto deadline = services.core().runtime().now() + client::command_timeout;
   auto looking = services.core().store().diagnose(deadline);
   const Result<std::vector<std::string>> found = co_await std::move(looking);
-  if (!found) co_return refuse(services, found.error());
+  if (!found) co_return signed_refusal(services, found.error());
   boost::json::array sentences(found->begin(), found->end());
   co_return answer_json(services, {{"sentences", std::move(sentences)}});
 }

@@ -27,11 +27,11 @@ inline Response answer_json(Services& services, const boost::json::object& body)
   return signed_by(services, answer(200, body));
 }
 
-inline Response refuse(Services& services, const Error& error) {
+inline Response signed_refusal(Services& services, const Error& error) {
   return signed_by(services, answer(error));
 }
 
-inline Response refuse(Services& services, const Problem& problem) {
+inline Response signed_refusal(Services& services, const Problem& problem) {
   return signed_by(services, answer(problem));
 }
 
@@ -39,10 +39,10 @@ inline Response refuse(Services& services, const Problem& problem) {
 inline std::optional<Response> other_protocol(const Call& call) {
   const auto spoken = call.request.header(remote::protocol_header);
   if (spoken == remote::protocol_version) return std::nullopt;
-  return refuse(call.services,
-                Problem{400, "protocol",
-                        fmt::format("{}: this server speaks version {} of the store protocol",
-                                    remote::protocol_header, remote::protocol_version)});
+  return signed_refusal(
+      call.services, Problem{400, "protocol",
+                             fmt::format("{}: this server speaks version {} of the store protocol",
+                                         remote::protocol_header, remote::protocol_version)});
 }
 
 }  // namespace holdfast::server::store_api

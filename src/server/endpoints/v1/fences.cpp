@@ -50,7 +50,7 @@ Task<Response> check_one(Services& services, CheckOrder order) {
                    body);
 }
 
-Task<Response> check(const Call& call) {
+Task<Response> check_fence(const Call& call) {
   auto order = parse_check(call);
   if (!order) return done(answer(order.error()));
   if (!call.principal->may(Verb::lock, call.parameters[0])) {
@@ -60,7 +60,7 @@ Task<Response> check(const Call& call) {
 }
 
 constexpr std::array fence_table{
-    Route{Method::post, "/v1/fences/{resource}/check", Access::lock, check},
+    Route{Method::post, "/v1/fences/{resource}/check", Access::lock, check_fence},
 };
 
 }  // namespace

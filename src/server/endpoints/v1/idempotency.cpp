@@ -212,7 +212,7 @@ Task<Response> forget_later(Services& services, Who who, LockName name, std::str
   co_return answer(200, {{"key", name.str()}, {"was", to_string(outcome->found)}});
 }
 
-Task<Response> forget(const Call& call) {
+Task<Response> forget_run(const Call& call) {
   auto name = recipes::run_name(call.parameters[0]);
   if (!name) return done(answer(name.error()));
   const auto body = call.body();
@@ -231,7 +231,7 @@ constexpr std::array idempotency_table{
     Route{Method::post, "/v1/idempotency/{key}/fail", Access::lock, say<RunVerb::fail>},
     Route{Method::post, "/v1/idempotency/{key}/abandon", Access::lock, say<RunVerb::abandon>},
     Route{Method::get, "/v1/idempotency/{key}", Access::read, look},
-    Route{Method::del, "/v1/idempotency/{key}", Access::admin, forget},
+    Route{Method::del, "/v1/idempotency/{key}", Access::admin, forget_run},
 };
 
 }  // namespace

@@ -39,7 +39,7 @@ Task<Response> get(const Call& call) {
   return look(call.services, std::move(*name));
 }
 
-Result<store::ListRequest> parse_list(const Call& call) {
+Result<store::ListRequest> parse_lock_list(const Call& call) {
   auto query = call.query();
   if (!query) return std::unexpected(std::move(query.error()));
   store::ListRequest request;
@@ -59,7 +59,7 @@ Result<store::ListRequest> parse_list(const Call& call) {
   return request;
 }
 
-Task<Response> list_page(Services& services, PrincipalPtr principal, store::ListRequest request) {
+Task<Response> locks_page(Services& services, PrincipalPtr principal, store::ListRequest request) {
   // Whoever follows the events after this one misses nothing that the page does not have.
   const auto last_event_id = services.events.last_id();
   auto listing = list_visible(services.shared_core(), std::move(principal), std::move(request));
@@ -71,9 +71,9 @@ Task<Response> list_page(Services& services, PrincipalPtr principal, store::List
 }
 
 Task<Response> list_locks(const Call& call) {
-  auto request = parse_list(call);
+  auto request = parse_lock_list(call);
   if (!request) return done(answer(request.error()));
-  return list_page(call.services, call.principal, std::move(*request));
+  return locks_page(call.services, call.principal, std::move(*request));
 }
 
 // Looks first: whoever is granted the lock after that is not meant.

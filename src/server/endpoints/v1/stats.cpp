@@ -52,7 +52,7 @@ Task<Response> contention(const Call& call) {
   return done(answer(200, {{"names", contended_names(call, RankedBy::time, shown_names_by_time)}}));
 }
 
-Task<Response> history(const Call& call) {
+Task<Response> history_of_stats(const Call& call) {
   const auto query = call.query();
   if (!query) return done(answer(query.error()));
   call.services.watcher.want();
@@ -121,7 +121,7 @@ Task<Response> metrics(const Call& call) {
 
 constexpr std::array stats_table{
     Route{Method::get, "/v1/stats", Access::read, stats},
-    Route{Method::get, "/v1/stats/history", Access::read, history},
+    Route{Method::get, "/v1/stats/history", Access::read, history_of_stats},
     Route{Method::get, "/v1/contention", Access::read, contention},
     Route{Method::get, "/v1/deadlocks", Access::read, deadlocks},
     Route{Method::get, "/metrics", Access::read, metrics},

@@ -20,7 +20,8 @@ add_library(holdfast_cli STATIC ${holdfast_cli_sources})
 target_compile_definitions(holdfast_cli PRIVATE HOLDFAST_VERSION="${PROJECT_VERSION}")
 target_include_directories(holdfast_cli PRIVATE "${HOLDFAST_GENERATED}")
 target_link_libraries(holdfast_cli PUBLIC holdfast_server PRIVATE CLI11::CLI11)
-holdfast_unity(holdfast_cli 48 ${holdfast_cli_sources})
+holdfast_unity(holdfast_cli 64 SOURCES ${holdfast_cli_sources}
+  JOIN "src/cli/(completion|manual|process)/" "src/cli/(look|watch)/" "src/n8n/")
 if(NOT HOLDFAST_UNITY)
   target_precompile_headers(holdfast_cli PRIVATE "${PROJECT_SOURCE_DIR}/cmake/pch.hpp"
     <boost/json/object.hpp>)

@@ -21,7 +21,9 @@ target_include_directories(holdfast
     "${PROJECT_SOURCE_DIR}/src"
     "${HOLDFAST_GENERATED}")
 target_link_libraries(holdfast PRIVATE ${HOLDFAST_LINKS})
-holdfast_unity(holdfast 80 ${holdfast_sources})
+# The client of Forrst and its server know different things under the same names.
+holdfast_unity(holdfast 80 SOURCES ${holdfast_sources}
+  JOIN "src/(backends/memory|open|recipes|runtime|store)/" "src/forrst/(client|transport)")
 if(NOT HOLDFAST_UNITY)
   target_precompile_headers(holdfast PRIVATE "${PROJECT_SOURCE_DIR}/cmake/pch.hpp"
     <holdfast/client.hpp> "${PROJECT_SOURCE_DIR}/src/client/core.hpp")

@@ -12,7 +12,7 @@
 namespace holdfast::cli {
 namespace {
 
-constexpr std::string_view gap = "  ";
+constexpr std::string_view column_gap = "  ";
 
 }  // namespace
 
@@ -24,7 +24,8 @@ std::vector<std::size_t> Table::widths(std::optional<std::size_t> width) const {
     widths.push_back(widest);
   }
   if (!width) return widths;
-  auto total = std::accumulate(widths.begin(), widths.end(), gap.size() * (columns_.size() - 1));
+  auto total =
+      std::accumulate(widths.begin(), widths.end(), column_gap.size() * (columns_.size() - 1));
   while (total > *width) {
     std::optional<std::size_t> longest;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -42,7 +43,7 @@ std::string Table::line(const std::vector<std::string>& cells,
                         const std::vector<std::size_t>& widths) const {
   std::string out;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (i > 0) out += gap;
+    if (i > 0) out += column_gap;
     out += columns_[i].right ? right_aligned(cells[i], widths[i]) : padded(cells[i], widths[i]);
   }
   out.erase(out.find_last_not_of(' ') + 1);

@@ -36,9 +36,9 @@ bool is_same_file(const std::string& one, const std::string& other) {
   return one == other || fs::equivalent(one, other, ignored);
 }
 
-Result<void> write(const WrapArguments& arguments, const std::string& text,
-                   const std::optional<EnvironmentFile>& env,
-                   const std::optional<std::string>& env_text) {
+Result<void> write_wrapped(const WrapArguments& arguments, const std::string& text,
+                           const std::optional<EnvironmentFile>& env,
+                           const std::optional<std::string>& env_text) {
   using IfThere = FileBatch::IfThere;
   FileBatch batch;
   const auto& path = arguments.output.empty() ? arguments.file : arguments.output;
@@ -97,7 +97,7 @@ Result<int> wrap_workflow(Console& console, const WrapArguments& arguments,
   }
   const auto env_text = registered(*env, wrapping.fixed);
   if (!env_text) return std::unexpected(env_text.error());
-  if (auto written = write(arguments, workflow->text(), *env, *env_text); !written) {
+  if (auto written = write_wrapped(arguments, workflow->text(), *env, *env_text); !written) {
     return std::unexpected(std::move(written.error()));
   }
   if (*env_text) {

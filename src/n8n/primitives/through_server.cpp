@@ -15,7 +15,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::string_view ask_name = "Ask Holdfast";
-constexpr std::string_view stop_name = "Refused — Stop";
+constexpr std::string_view stop_node_name = "Refused — Stop";
 
 struct Call {
   json::object trigger;
@@ -105,11 +105,11 @@ Graph through_server(const Primitive& primitive, const Style& style) {
   Graph graph;
   graph.nodes.push_back(call.trigger);
   graph.nodes.push_back(ask_node(primitive, style, call));
-  graph.nodes.push_back(stop_node("refused-stop", stop_name, {432, 96},
+  graph.nodes.push_back(stop_node("refused-stop", stop_node_name, {432, 96},
                                   "={{ $json.error.error?.detail ?? $json.error.message }}"));
   Wires wires(graph.connections);
   wires.chain(trigger, ask_name);
-  wires.join(ask_name, 1, stop_name);
+  wires.join(ask_name, 1, stop_node_name);
   return graph;
 }
 

@@ -104,7 +104,7 @@ Outcome judge_failure(const Invocation& call, const Error& error) {
                 "The function's service did not answer; it may have done the work");
 }
 
-Task<Outcome> ask(std::shared_ptr<Upstream> upstream, Invocation call) {
+Task<Outcome> ask_upstream(std::shared_ptr<Upstream> upstream, Invocation call) {
   const auto runtime = upstream->runtime;
   std::stop_source cancel;
   // From the runtime's thread, because this resumes the coroutine, which may end inside of it.
@@ -129,7 +129,7 @@ Result<forrst::AsyncHandler> upstream_function(const std::shared_ptr<runtime::Ru
   place->origin.max_body_bytes = forrst::max_result_bytes;
   place->origin.max_connections = max_connections;
   const auto upstream = std::make_shared<Upstream>(runtime, std::move(*place));
-  return [upstream](Invocation call) { return ask(upstream, std::move(call)); };
+  return [upstream](Invocation call) { return ask_upstream(upstream, std::move(call)); };
 }
 
 }  // namespace holdfast::server

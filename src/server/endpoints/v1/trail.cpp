@@ -76,7 +76,7 @@ Response encode(const Result<AuditPage>& page) {
                       {"unreadable", page->unreadable}});
 }
 
-Task<Response> read(Services& services, AuditQuery query) {
+Task<Response> read_trail(Services& services, AuditQuery query) {
   OnReader<Result<AuditPage>> reading(services.reader, [&services, query = std::move(query)] {
     return services.audit().page(query);
   });
@@ -87,7 +87,7 @@ Task<Response> read(Services& services, AuditQuery query) {
 Task<Response> audit(const Call& call) {
   auto query = parse_audit_query(call);
   if (!query) return done(answer(query.error()));
-  return read(call.services, std::move(*query));
+  return read_trail(call.services, std::move(*query));
 }
 
 constexpr std::array trail_table{Route{Method::get, "/v1/audit", Access::admin, audit}};

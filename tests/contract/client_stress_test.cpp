@@ -43,7 +43,7 @@ TEST_P(ClientContract, no_increment_is_lost_while_others_give_up_and_cancel) {
         });
       }
       auto lease = client.mutex("counter").acquire(
-          {.ttl = 60s, .wait = canceller ? Duration(60s) : patience}, stop.get_token());
+          {.ttl = 5s, .wait = canceller ? Duration(60s) : patience}, stop.get_token());
       if (!lease) continue;
       ++counter;
       ++acquired;

@@ -95,7 +95,7 @@ TEST_P(ClientContract, cancelling_while_a_grant_is_on_its_way_never_leaks_the_lo
       ASSERT_TRUE(second.has_value() || code_of(second) == "cancelled");
     }
     canceller.join();
-    ASSERT_TRUE(is_ok(client.mutex("orders:42").acquire({.wait = 60s}))) << "round " << round;
+    ASSERT_TRUE(is_ok(client.mutex("orders:42").acquire({.wait = 20s}))) << "round " << round;
   }
 }
 
@@ -186,7 +186,7 @@ TEST_P(ClientContract, destroying_a_waiting_coroutine_cancels_its_wait) {
   waiting.frame.destroy();
   EXPECT_TRUE(eventually([&] { return client.inspect("orders:42")->waiters.empty(); }));
   (void)first->release();
-  EXPECT_TRUE(is_ok(client.mutex("orders:42").acquire({.wait = 60s})));
+  EXPECT_TRUE(is_ok(client.mutex("orders:42").acquire({.wait = 20s})));
 }
 
 }  // namespace holdfast::test

@@ -67,7 +67,7 @@ TEST_P(Clock, that_is_stepped_on_a_minority_lets_nobody_in) {
   const auto theirs = open_all("retries=0");
   // Shorter than any of the steps.
   constexpr Micros ttl = 8s;
-  auto lease = ours.mutex("orders").acquire({.ttl = ttl, .wait = 30s, .renew_every = 100ms});
+  auto lease = ours.mutex("orders").acquire({.ttl = ttl, .wait = 20s, .renew_every = 100ms});
   ASSERT_TRUE(is_ok(lease));
   for (WallClock& clock : clocks) {
     clock.step(GetParam());
@@ -83,7 +83,7 @@ TEST_P(Clock, that_is_stepped_on_a_minority_lets_nobody_in) {
   EXPECT_NEAR(static_cast<double>(apart.count()), Micros(GetParam()).count(), 5e6)
       << "the clock was not stepped";
   EXPECT_TRUE(is_released(lease->release()));
-  auto next = theirs.mutex("orders").acquire({.ttl = 8s, .wait = 30s});
+  auto next = theirs.mutex("orders").acquire({.ttl = 8s, .wait = 20s});
   ASSERT_TRUE(is_ok(next));
   EXPECT_GT(next->fence(), lease->fence());
   EXPECT_TRUE(is_released(next->release()));
@@ -96,7 +96,7 @@ TEST_P(Clock, that_is_stepped_between_grants_takes_no_fence_back) {
   for (std::size_t i = 0; i < 24; ++i) {
     const auto by = i % 4 < 2 ? GetParam() : -GetParam();
     clocks[i % 2].step(by);
-    auto lease = clients[i % 2].mutex("orders").acquire({.ttl = 8s, .wait = 30s});
+    auto lease = clients[i % 2].mutex("orders").acquire({.ttl = 8s, .wait = 20s});
     ASSERT_TRUE(is_ok(lease));
     EXPECT_GT(lease->fence(), last);
     last = lease->fence();

@@ -14,7 +14,7 @@ class FewDeaths : public RedlockTest, public testing::WithParamInterface<std::si
 TEST_P(FewDeaths, do_no_harm) {
   const auto client = open_all();
   for (std::size_t at = 0; at < GetParam(); ++at) server(at).kill();
-  auto lease = client.mutex("orders").acquire({.ttl = 30s, .wait = 30s, .renew_every = 100ms});
+  auto lease = client.mutex("orders").acquire({.ttl = 30s, .wait = 20s, .renew_every = 100ms});
   ASSERT_TRUE(is_ok(lease));
   EXPECT_TRUE(gets_renewed(*lease, 3));
   EXPECT_TRUE(lease->valid());
@@ -22,7 +22,7 @@ TEST_P(FewDeaths, do_no_harm) {
   EXPECT_EQ(code_of(decided([&] { return other.mutex("orders").try_acquire(); })), "busy");
   EXPECT_TRUE(is_ok(lease->extend(40s)));
   EXPECT_TRUE(is_released(lease->release()));
-  auto next = client.mutex("orders").acquire({.wait = 30s});
+  auto next = client.mutex("orders").acquire({.wait = 20s});
   ASSERT_TRUE(is_ok(next));
   EXPECT_GT(next->fence(), lease->fence());
   EXPECT_TRUE(is_released(next->release()));
@@ -67,7 +67,7 @@ TEST_F(Deaths, of_a_majority_end_a_wait_with_that_reason) {
 TEST_F(Deaths, of_a_majority_during_a_hold_end_it_in_time) {
   const auto client = open_all();
   constexpr Micros ttl = 1s;
-  auto lease = client.mutex("orders").acquire({.ttl = ttl, .wait = 30s});
+  auto lease = client.mutex("orders").acquire({.ttl = ttl, .wait = 20s});
   ASSERT_TRUE(is_ok(lease));
   kill({0, 1, 2});
   const Stopwatch watch;
@@ -80,7 +80,7 @@ TEST_F(Deaths, before_the_opening_are_borne_if_they_are_few) {
   kill({1, 3});
   auto client = open(url());
   ASSERT_TRUE(is_ok(client));
-  auto lease = client->mutex("orders").acquire({.wait = 30s});
+  auto lease = client->mutex("orders").acquire({.wait = 20s});
   ASSERT_TRUE(is_ok(lease));
   EXPECT_TRUE(is_released(lease->release()));
 }
@@ -104,7 +104,7 @@ TEST_F(Deaths, before_the_opening_are_over_when_the_members_come) {
   server(0).restart();
   server(1).restart();
   kill({2, 3});
-  auto lease = client.mutex("orders").acquire({.wait = 30s});
+  auto lease = client.mutex("orders").acquire({.wait = 20s});
   ASSERT_TRUE(is_ok(lease));
   EXPECT_TRUE(is_released(lease->release()));
   EXPECT_EQ(left_behind(), "");

@@ -40,7 +40,7 @@ TEST_F(Even, rivals_that_tie_again_and_again_are_all_served) {
     rivals.emplace_back([this, &served] {
       const auto client = open_all();
       for (int round = 0; round < rounds; ++round) {
-        auto lease = client.mutex("orders").acquire({.ttl = 2s, .wait = 30s});
+        auto lease = client.mutex("orders").acquire({.ttl = 2s, .wait = 20s});
         if (lease && lease->release()) ++served;
       }
     });
@@ -53,7 +53,7 @@ TEST_F(Even, rivals_that_tie_again_and_again_are_all_served) {
 TEST_F(Even, one_death_is_borne_and_two_are_not) {
   const auto client = open_all("retries=0");
   kill({3});
-  auto lease = client.mutex("orders").acquire({.wait = 30s});
+  auto lease = client.mutex("orders").acquire({.wait = 20s});
   ASSERT_TRUE(is_ok(lease));
   EXPECT_TRUE(is_released(lease->release()));
   kill({0});

@@ -21,18 +21,18 @@ class Forced : public RedlockTest {
 };
 
 TEST_F(Forced, release_is_not_undone_by_repair) {
-  auto lease = holder.mutex("orders").acquire({.ttl = 30s, .wait = 30s, .renew_every = 100ms});
+  auto lease = holder.mutex("orders").acquire({.ttl = 30s, .wait = 20s, .renew_every = 100ms});
   ASSERT_TRUE(is_ok(lease));
   EXPECT_TRUE(is_ended(operator_.force_release("orders", "it hangs")));
   const Stopwatch watch;
   EXPECT_TRUE(eventually([&] { return lease->lost().stop_requested(); }));
   EXPECT_LT(watch.time(), at_most(1s));
   // What the holder sent before this has arrived, everywhere.
-  auto later = holder.mutex("later").acquire({.wait = 30s});
+  auto later = holder.mutex("later").acquire({.wait = 20s});
   ASSERT_TRUE(is_ok(later));
   EXPECT_TRUE(eventually([&] { return fences("later") == std::vector<Fence>(5, later->fence()); }));
   EXPECT_EQ(fences("orders"), std::vector<Fence>(5, 0));
-  auto next = operator_.mutex("orders").acquire({.wait = 30s});
+  auto next = operator_.mutex("orders").acquire({.wait = 20s});
   ASSERT_TRUE(is_ok(next));
   EXPECT_GT(next->fence(), lease->fence());
 }
@@ -40,11 +40,11 @@ TEST_F(Forced, release_is_not_undone_by_repair) {
 TEST_F(Forced, release_of_many_leases_never_gives_one_back) {
   for (int i = 0; i < 15; ++i) {
     // Renewed as often as it can be, so that renewals and the operator meet.
-    auto lease = holder.mutex("orders").acquire({.ttl = 30s, .wait = 30s, .renew_every = 20ms});
+    auto lease = holder.mutex("orders").acquire({.ttl = 30s, .wait = 20s, .renew_every = 20ms});
     ASSERT_TRUE(is_ok(lease));
     dice.rest(0us, 45ms);
     EXPECT_TRUE(is_ended(operator_.force_release("orders", "it hangs")));
-    auto next = operator_.mutex("orders").acquire({.ttl = 30s, .wait = 30s, .renew_every = 100ms});
+    auto next = operator_.mutex("orders").acquire({.ttl = 30s, .wait = 20s, .renew_every = 100ms});
     ASSERT_TRUE(is_ok(next));
     EXPECT_GT(next->fence(), lease->fence());
     EXPECT_TRUE(eventually([&] { return lease->lost().stop_requested(); }));
@@ -55,13 +55,13 @@ TEST_F(Forced, release_of_many_leases_never_gives_one_back) {
 }
 
 TEST_F(Forced, release_works_with_members_away) {
-  auto lease = holder.mutex("orders").acquire({.ttl = 10s, .wait = 30s, .renew_every = 100ms});
+  auto lease = holder.mutex("orders").acquire({.ttl = 10s, .wait = 20s, .renew_every = 100ms});
   ASSERT_TRUE(is_ok(lease));
   kill({0});
   stop({1});
   EXPECT_TRUE(is_ended(operator_.force_release("orders", "it hangs")));
   EXPECT_TRUE(eventually([&] { return lease->lost().stop_requested(); }));
-  auto next = operator_.mutex("orders").acquire({.ttl = 30s, .wait = 30s, .renew_every = 100ms});
+  auto next = operator_.mutex("orders").acquire({.ttl = 30s, .wait = 20s, .renew_every = 100ms});
   ASSERT_TRUE(is_ok(next));
   EXPECT_GT(next->fence(), lease->fence());
   cont();

@@ -31,7 +31,7 @@ TEST_F(Grace, takes_the_vote_of_young_members_and_says_so) {
 
 TEST_F(Grace, is_over_in_time) {
   const Stopwatch watch;
-  auto lease = open_all("grace=3s").mutex("orders").acquire({.wait = 30s});
+  auto lease = open_all("grace=3s").mutex("orders").acquire({.wait = 20s});
   ASSERT_TRUE(is_ok(lease));
   std::size_t old_enough = 0;
   for (std::size_t at = 0; at < size(); ++at) {
@@ -50,14 +50,14 @@ class GraceWithMemory : public RedlockTest {
 
 TEST_F(GraceWithMemory, counts_members_at_once) {
   const auto client = open_all("retries=0&grace=1h");
-  auto lease = client.mutex("orders").acquire({.wait = 30s});
+  auto lease = client.mutex("orders").acquire({.wait = 20s});
   ASSERT_TRUE(is_ok(lease));
   EXPECT_TRUE(is_released(lease->release()));
 }
 
 TEST_F(GraceWithMemory, keeps_a_lease_over_a_restart_of_all_members) {
   const auto client = open_all();
-  auto lease = client.mutex("orders").acquire({.ttl = 30s, .wait = 30s});
+  auto lease = client.mutex("orders").acquire({.ttl = 30s, .wait = 20s});
   ASSERT_TRUE(is_ok(lease));
   ASSERT_TRUE(
       eventually([&] { return fences("orders") == std::vector<Fence>(3, lease->fence()); }));

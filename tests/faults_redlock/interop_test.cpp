@@ -80,7 +80,7 @@ class Interop : public RedlockTest {
 };
 
 TEST_F(Interop, what_we_hold_node_redlock_does_not_get) {
-  auto lease = ours.mutex("orders").acquire({.ttl = 30s, .wait = 30s, .renew_every = 100ms});
+  auto lease = ours.mutex("orders").acquire({.ttl = 30s, .wait = 20s, .renew_every = 100ms});
   ASSERT_TRUE(is_ok(lease));
   EXPECT_FALSE(theirs.acquire("orders", token, 5s));
   const std::string owner(lease->owner().view());
@@ -108,7 +108,7 @@ TEST_F(Interop, what_node_redlock_holds_we_do_not_get) {
             "timed_out");
   EXPECT_EQ(theirs.tokens("orders"), std::vector<std::string>(5, token)) << "it is untouched";
   EXPECT_TRUE(theirs.release("orders", token));
-  auto lease = ours.mutex("orders").acquire({.wait = 30s});
+  auto lease = ours.mutex("orders").acquire({.wait = 20s});
   ASSERT_TRUE(is_ok(lease));
   EXPECT_FALSE(theirs.release("orders", token)) << "it is not theirs";
   EXPECT_TRUE(is_released(lease->release()));
@@ -139,7 +139,7 @@ TEST_F(Interop, a_waiter_of_ours_comes_soon_after_their_release) {
 }
 
 TEST_F(Interop, a_holder_of_ours_gives_a_member_its_key_again) {
-  auto lease = ours.mutex("orders").acquire({.ttl = 30s, .wait = 30s, .renew_every = 100ms});
+  auto lease = ours.mutex("orders").acquire({.ttl = 30s, .wait = 20s, .renew_every = 100ms});
   ASSERT_TRUE(is_ok(lease));
   test::RawRedis(server(2)).call({"DEL", "orders"});
   EXPECT_TRUE(eventually([&] {

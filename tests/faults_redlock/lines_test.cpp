@@ -28,7 +28,7 @@ TEST_F(Lines, that_are_slow_cost_validity) {
   const auto client = open_through("timeout=2s&drift=0.2");
   for (const auto& line : lines) line->delay_replies(150ms);
   constexpr Micros ttl = 60s;
-  auto lease = client.mutex("orders").acquire({.ttl = ttl, .wait = 30s, .renew = false});
+  auto lease = client.mutex("orders").acquire({.ttl = ttl, .wait = 20s, .renew = false});
   ASSERT_TRUE(is_ok(lease));
   // Counted from before the question, which took at least one answer.
   EXPECT_LE(lease->remaining(), ttl - ttl / 5 - 150ms);
@@ -52,7 +52,7 @@ TEST_F(Lines, that_lose_the_answers_of_a_minority_do_no_harm) {
   const auto client = open_through("");
   lines[0]->swallow_replies(true);
   lines[3]->swallow_replies(true);
-  auto lease = client.mutex("orders").acquire({.ttl = 30s, .wait = 30s, .renew_every = 100ms});
+  auto lease = client.mutex("orders").acquire({.ttl = 30s, .wait = 20s, .renew_every = 100ms});
   ASSERT_TRUE(is_ok(lease));
   EXPECT_TRUE(gets_renewed(*lease, 3));
   EXPECT_TRUE(lease->valid());
@@ -78,7 +78,7 @@ TEST_F(Lines, that_break_in_the_middle_of_answers_lose_no_lock) {
     lines[i % 5]->halve_next_reply(i % 2 == 0 ? test::FaultProxy::Ending::close
                                               : test::FaultProxy::Ending::reset);
     lines[(i + 2) % 5]->end_after(i * 7, test::FaultProxy::Ending::reset);
-    auto lease = client.mutex("orders").acquire({.wait = 30s});
+    auto lease = client.mutex("orders").acquire({.wait = 20s});
     ASSERT_TRUE(is_ok(lease)) << i;
     EXPECT_GT(lease->fence(), last);
     last = lease->fence();

@@ -15,7 +15,7 @@ using test::RedisServer;
 using testing::Not;
 
 Result<Released> take_and_release(const Client& client) {
-  auto lease = client.mutex("orders").acquire({.wait = 30s});
+  auto lease = client.mutex("orders").acquire({.wait = 20s});
   if (!lease) return std::unexpected(lease.error());
   return lease->release();
 }

@@ -45,7 +45,7 @@ class Partition : public RedlockTest {
 };
 
 TEST_F(Partition, gives_the_lock_to_the_side_of_the_majority_only) {
-  auto before = few.lock().acquire({.wait = 30s});
+  auto before = few.lock().acquire({.wait = 20s});
   ASSERT_TRUE(is_ok(before));
   ASSERT_TRUE(is_released(before->release()));
   // A member that the release does not reach keeps the lease for its ttl, and many needs all three.
@@ -54,7 +54,7 @@ TEST_F(Partition, gives_the_lock_to_the_side_of_the_majority_only) {
   many.cannot_reach({0, 1});
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(code_of(few.lock().try_acquire()), "quorum_not_reached");
-    auto lease = many.lock().acquire({.wait = 30s});
+    auto lease = many.lock().acquire({.wait = 20s});
     ASSERT_TRUE(is_ok(lease));
     EXPECT_GT(lease->fence(), before->fence());
     EXPECT_EQ(code_of(few.lock().try_acquire()), "quorum_not_reached");
@@ -63,7 +63,7 @@ TEST_F(Partition, gives_the_lock_to_the_side_of_the_majority_only) {
   }
   few.heal();
   many.heal();
-  auto after = few.lock().acquire({.wait = 30s});
+  auto after = few.lock().acquire({.wait = 20s});
   ASSERT_TRUE(is_ok(after));
   EXPECT_GT(after->fence(), before->fence());
   EXPECT_TRUE(is_released(after->release()));
@@ -71,11 +71,11 @@ TEST_F(Partition, gives_the_lock_to_the_side_of_the_majority_only) {
 }
 
 TEST_F(Partition, ends_the_lease_of_the_minority_before_the_majority_gets_it) {
-  auto lease = few.lock().acquire({.ttl = 1s, .wait = 30s});
+  auto lease = few.lock().acquire({.ttl = 1s, .wait = 20s});
   ASSERT_TRUE(is_ok(lease));
   few.hears_nothing_of({2, 3, 4});
   many.hears_nothing_of({0, 1});
-  auto next = many.lock().acquire({.ttl = 30s, .wait = 30s});
+  auto next = many.lock().acquire({.ttl = 30s, .wait = 20s});
   EXPECT_FALSE(lease->valid());
   ASSERT_TRUE(is_ok(next));
   EXPECT_GT(next->fence(), lease->fence());
@@ -85,7 +85,7 @@ TEST_F(Partition, ends_the_lease_of_the_minority_before_the_majority_gets_it) {
   many.heal();
   EXPECT_EQ(code_of(decided([&] { return few.lock().acquire({.wait = 300ms}); })), "timed_out");
   EXPECT_TRUE(is_released(next->release()));
-  auto last = few.lock().acquire({.wait = 30s});
+  auto last = few.lock().acquire({.wait = 20s});
   ASSERT_TRUE(is_ok(last));
   EXPECT_GT(last->fence(), next->fence());
   EXPECT_TRUE(is_released(last->release()));

@@ -16,7 +16,7 @@ class Restart : public RedlockTest {
   }
   // Nobody may count on it before each of the servers has been met.
   void meet_all() {
-    auto lease = client.mutex("hello").acquire({.wait = 30s});
+    auto lease = client.mutex("hello").acquire({.wait = 20s});
     ASSERT_TRUE(is_ok(lease));
     ASSERT_TRUE(eventually([&] { return fence_at(4, "hello") != 0 && fence_at(0, "hello") != 0; }));
     ASSERT_TRUE(is_released(lease->release()));
@@ -24,7 +24,7 @@ class Restart : public RedlockTest {
 };
 
 TEST_F(Restart, of_one_member_is_repaired_by_the_next_renewals) {
-  auto lease = client.mutex("orders").acquire({.ttl = 30s, .wait = 30s, .renew_every = 100ms});
+  auto lease = client.mutex("orders").acquire({.ttl = 30s, .wait = 20s, .renew_every = 100ms});
   ASSERT_TRUE(is_ok(lease));
   server(0).restart();
   EXPECT_TRUE(eventually([&] { return fence_at(0, "orders") == lease->fence(); }));
@@ -52,7 +52,7 @@ TEST_F(Restart, of_one_member_takes_its_vote_for_a_ttl) {
     return message_of(lease).contains(address(0) + " refused (was restarted; counts again in");
   }));
   constexpr Micros ttl = 2s;
-  auto lease = client.mutex("orders").acquire({.ttl = ttl, .wait = 30s});
+  auto lease = client.mutex("orders").acquire({.ttl = ttl, .wait = 20s});
   ASSERT_TRUE(is_ok(lease));
   EXPECT_GE(watch.time(), ttl - 100ms);
   EXPECT_TRUE(is_released(lease->release()));
@@ -62,7 +62,7 @@ TEST_F(Restart, of_one_member_takes_its_vote_for_a_ttl) {
 // Three of five forgot: whoever asks them next may have it.
 TEST_F(Restart, of_a_majority_ends_the_lease_promptly) {
   meet_all();
-  auto lease = client.mutex("orders").acquire({.ttl = 30s, .wait = 30s});
+  auto lease = client.mutex("orders").acquire({.ttl = 30s, .wait = 20s});
   ASSERT_TRUE(is_ok(lease));
   kill({0, 1, 2});
   for (const std::size_t at : {0, 1, 2}) server(at).restart();
@@ -73,7 +73,7 @@ TEST_F(Restart, of_a_majority_ends_the_lease_promptly) {
 }
 
 TEST_F(Restart, of_all_members_one_by_one_is_survived_if_each_is_repaired_before_the_next) {
-  auto lease = client.mutex("orders").acquire({.ttl = 30s, .wait = 30s, .renew_every = 100ms});
+  auto lease = client.mutex("orders").acquire({.ttl = 30s, .wait = 20s, .renew_every = 100ms});
   ASSERT_TRUE(is_ok(lease));
   for (std::size_t at = 0; at < size(); ++at) {
     server(at).restart();
@@ -83,7 +83,7 @@ TEST_F(Restart, of_all_members_one_by_one_is_survived_if_each_is_repaired_before
     ASSERT_TRUE(lease->valid()) << at;
   }
   EXPECT_TRUE(is_released(lease->release()));
-  auto next = client.mutex("orders").acquire({.ttl = 2s, .wait = 30s});
+  auto next = client.mutex("orders").acquire({.ttl = 2s, .wait = 20s});
   ASSERT_TRUE(is_ok(next));
   EXPECT_GT(next->fence(), lease->fence()) << "every counter began anew meanwhile";
 }

@@ -43,7 +43,7 @@ TEST_F(SameServer, with_several_databases_is_refused_unless_it_is_allowed) {
   const auto url = databases({0, 1, 2, 3, 4});
   EXPECT_EQ(code_of(open(url)), "bad_input");
   const auto client = must_open(url + "?same_server=allow");
-  auto lease = client.mutex("orders").acquire({.wait = 30s});
+  auto lease = client.mutex("orders").acquire({.wait = 20s});
   ASSERT_TRUE(is_ok(lease));
   for (int at = 0; at < 5; ++at) {
     const auto member = must_open(fmt::format("{}/{}", server(0).url(), at));

@@ -11,13 +11,13 @@ class Stopped : public RedlockTest {};
 TEST_F(Stopped, members_cost_no_time_if_they_are_few) {
   constexpr Micros member_timeout = 3s;
   const auto client = open_all("timeout=3s");
-  auto first = client.mutex("orders").acquire({.wait = 30s});
+  auto first = client.mutex("orders").acquire({.wait = 20s});
   ASSERT_TRUE(is_ok(first));
   EXPECT_TRUE(is_released(first->release()));
   stop({1, 4});
   for (int i = 0; i < 10; ++i) {
     const Stopwatch watch;
-    auto lease = client.mutex("orders").acquire({.wait = 30s});
+    auto lease = client.mutex("orders").acquire({.wait = 20s});
     ASSERT_TRUE(is_ok(lease));
     EXPECT_TRUE(is_released(lease->release()));
     EXPECT_LT(watch.time(), at_most(member_timeout / 4));
@@ -45,7 +45,7 @@ TEST_F(Stopped, members_are_asked_again_once_they_go_on) {
   stop({0, 1, 2});
   EXPECT_EQ(code_of(client.mutex("orders").acquire({.wait = 700ms})), "quorum_not_reached");
   cont();
-  auto lease = client.mutex("orders").acquire({.wait = 30s});
+  auto lease = client.mutex("orders").acquire({.wait = 20s});
   ASSERT_TRUE(is_ok(lease));
   EXPECT_TRUE(is_released(lease->release()));
   EXPECT_EQ(left_behind(), "");
@@ -53,7 +53,7 @@ TEST_F(Stopped, members_are_asked_again_once_they_go_on) {
 
 TEST_F(Stopped, members_hear_a_release_later_if_they_are_many) {
   const auto client = open_all("timeout=300ms");
-  auto lease = client.mutex("orders").acquire({.wait = 30s});
+  auto lease = client.mutex("orders").acquire({.wait = 20s});
   ASSERT_TRUE(is_ok(lease));
   stop({0, 1, 2});
   const Stopwatch watch;
@@ -66,7 +66,7 @@ TEST_F(Stopped, members_hear_a_release_later_if_they_are_many) {
 // The members that go on again find their old copy of the lease, and its end.
 TEST_F(Stopped, members_keep_nothing_of_a_lease_that_was_released_meanwhile) {
   const auto client = open_all();
-  auto lease = client.mutex("orders").acquire({.wait = 30s});
+  auto lease = client.mutex("orders").acquire({.wait = 20s});
   ASSERT_TRUE(is_ok(lease));
   ASSERT_TRUE(
       eventually([&] { return fences("orders") == std::vector<Fence>(5, lease->fence()); }));

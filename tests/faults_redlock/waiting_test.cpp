@@ -39,9 +39,9 @@ TEST_F(Waiting, is_ended_by_the_members_that_see_the_release) {
   constexpr int rounds = 8;
   Micros sum{};
   for (int i = 0; i < rounds; ++i) {
-    auto lease = holder.mutex("orders").acquire({.wait = 30s});
+    auto lease = holder.mutex("orders").acquire({.wait = 20s});
     ASSERT_TRUE(is_ok(lease));
-    auto turn = start_waiting(waiter, {.wait = 30s});
+    auto turn = start_waiting(waiter, {.wait = 20s});
     ASSERT_TRUE(somebody_waits(holder));
     const auto released_at = SteadyClock::now();
     EXPECT_TRUE(is_released(lease->release()));
@@ -59,9 +59,9 @@ TEST_F(Waiting, is_ended_by_the_members_that_are_left) {
   const auto waiter = open_all("retry_delay=30s&retry_jitter=0s");
   kill({0});
   stop({3});
-  auto lease = holder.mutex("orders").acquire({.wait = 30s});
+  auto lease = holder.mutex("orders").acquire({.wait = 20s});
   ASSERT_TRUE(is_ok(lease));
-  auto turn = start_waiting(waiter, {.wait = 30s});
+  auto turn = start_waiting(waiter, {.wait = 20s});
   ASSERT_TRUE(somebody_waits(holder));
   EXPECT_TRUE(is_released(lease->release()));
   Turn got = turn.get();
@@ -76,10 +76,10 @@ TEST_F(Waiting, ends_with_the_ttl_of_a_holder_that_died) {
   const auto waiter = open_all();
   constexpr Micros ttl = 1500ms;
   const Stopwatch watch;
-  auto lease = holder.mutex("orders").acquire({.ttl = ttl, .wait = 30s, .renew = false});
+  auto lease = holder.mutex("orders").acquire({.ttl = ttl, .wait = 20s, .renew = false});
   ASSERT_TRUE(is_ok(lease));
   lease->detach();
-  auto next = waiter.mutex("orders").acquire({.ttl = 5s, .wait = 30s});
+  auto next = waiter.mutex("orders").acquire({.ttl = 5s, .wait = 20s});
   ASSERT_TRUE(is_ok(next));
   EXPECT_GE(watch.time(), ttl);
   EXPECT_LT(watch.time(), at_most(ttl + 2s));
@@ -90,7 +90,7 @@ TEST_F(Waiting, ends_with_the_ttl_of_a_holder_that_died) {
 TEST_F(Waiting, ends_in_time_and_leaves_no_place_behind) {
   const auto holder = open_all();
   const auto waiter = open_all();
-  auto lease = holder.mutex("orders").acquire({.wait = 30s});
+  auto lease = holder.mutex("orders").acquire({.wait = 20s});
   ASSERT_TRUE(is_ok(lease));
   const Stopwatch watch;
   const auto none = waiter.mutex("orders").acquire({.wait = 700ms});
@@ -107,7 +107,7 @@ TEST_F(Waiting, ends_in_time_and_leaves_no_place_behind) {
 
 TEST_F(Waiting, without_a_wait_busy_says_how_long_and_by_how_many) {
   const auto holder = open_all();
-  auto lease = holder.mutex("orders").acquire({.ttl = 20s, .wait = 30s});
+  auto lease = holder.mutex("orders").acquire({.ttl = 20s, .wait = 20s});
   ASSERT_TRUE(is_ok(lease));
   ASSERT_TRUE(
       eventually([&] { return fences("orders") == std::vector<Fence>(5, lease->fence()); }));
@@ -120,10 +120,10 @@ TEST_F(Waiting, without_a_wait_busy_says_how_long_and_by_how_many) {
 TEST_F(Waiting, that_is_cancelled_while_it_stands_in_line_leaves_nothing) {
   const auto holder = open_all();
   const auto waiter = open_all();
-  auto lease = holder.mutex("orders").acquire({.wait = 30s});
+  auto lease = holder.mutex("orders").acquire({.wait = 20s});
   ASSERT_TRUE(is_ok(lease));
   std::stop_source stop;
-  auto turn = start_waiting(waiter, {.wait = 30s}, stop.get_token());
+  auto turn = start_waiting(waiter, {.wait = 20s}, stop.get_token());
   ASSERT_TRUE(somebody_waits(holder));
   const Stopwatch watch;
   stop.request_stop();
@@ -169,9 +169,9 @@ TEST_F(Waiting, that_is_cancelled_in_the_middle_of_a_vote_leaves_nothing) {
 TEST_F(Waiting, for_long_costs_few_commands) {
   const auto holder = open_all("retry_delay=30s&retry_jitter=0s");
   const auto waiter = open_all("retry_delay=30s&retry_jitter=0s");
-  auto lease = holder.mutex("orders").acquire({.wait = 30s});
+  auto lease = holder.mutex("orders").acquire({.wait = 20s});
   ASSERT_TRUE(is_ok(lease));
-  auto turn = start_waiting(waiter, {.wait = 30s});
+  auto turn = start_waiting(waiter, {.wait = 20s});
   ASSERT_TRUE(somebody_waits(holder));
   // About one question a second to each of the five: the second lot comes long after the first.
   const auto before = commands_sent();

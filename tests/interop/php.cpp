@@ -60,9 +60,9 @@ std::chrono::sys_seconds carbon_time(std::string_view text) {
   std::sscanf(all.c_str(), "%d-%d-%dT%d:%d:%d%c%d:%d", &part[0], &part[1], &part[2], &part[3],
               &part[4], &part[5], &sign, &part[6], &part[7]);
   const auto east = std::chrono::hours(part[6]) + std::chrono::minutes(part[7]);
-  const std::chrono::year_month_day day(std::chrono::year(part[0]),
-                                        std::chrono::month(static_cast<unsigned>(part[1])),
-                                        std::chrono::day(static_cast<unsigned>(part[2])));
+  const std::chrono::year_month_day day{std::chrono::year{part[0]},
+                                        std::chrono::month{static_cast<unsigned>(part[1])},
+                                        std::chrono::day{static_cast<unsigned>(part[2])}};
   const auto local = std::chrono::sys_days(day) + std::chrono::hours(part[3]) +
                      std::chrono::minutes(part[4]) + seconds(part[5]);
   // What is written in another way comes out in another way.

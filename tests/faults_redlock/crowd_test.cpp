@@ -93,13 +93,13 @@ class RedlockCrowd : public RedlockTest {
 TEST_F(RedlockCrowd, on_good_servers_shares_the_lock_one_by_one) {
   open_clients();
   serve_each_once();
-  let_them_in(5s);
+  let_them_in(3s);
   EXPECT_EQ(log.value_of(1), increments.load());
 }
 
 TEST_F(RedlockCrowd, is_safe_while_members_are_stopped_killed_and_restarted) {
   open_clients();
-  let_them_in(10s, [this] {
+  let_them_in(8s, [this] {
     const auto victim = static_cast<std::size_t>(dice.between(0, 4));
     const auto other = (victim + static_cast<std::size_t>(dice.between(1, 4))) % 5;
     switch (dice.between(0, 3)) {

@@ -23,8 +23,9 @@ std::string redlock_url(const std::vector<std::uint16_t>& ports, const std::stri
     if (!members.empty()) members += ',';
     members += address_of(port);
   }
-  const auto* const patience = options.contains("timeout=") ? "" : "timeout=10s&";
-  return fmt::format("redlock://{}?{}{}", members, patience, options);
+  std::string all = options;
+  if (!all.contains("timeout=")) all += all.empty() ? "timeout=10s" : "&timeout=10s";
+  return fmt::format("redlock://{}?{}", members, all);
 }
 
 RedlockTest::RedlockTest(std::size_t size, std::vector<std::string> arguments) {
@@ -51,11 +52,18 @@ void RedlockTest::cont() {
   for (const auto& each : servers_) each->cont();
 }
 
-Fence RedlockTest::fence_at(std::size_t at, const std::string& name) {
-  if (server(at).pid() == 0) return 0;
-  const auto seen = must_open(server(at).url()).inspect(name);
+std::optional<HolderView> RedlockTest::holder_at(std::size_t at, const std::string& name) {
+  if (server(at).pid() == 0) return std::nullopt;
+  const Client client = must_open(server(at).url() + "?timeout=20s");
+  auto seen = client.inspect(name);
+  eventually([&] { return seen || (seen = client.inspect(name)); });
   if (!seen) throw std::runtime_error(seen.error().message);
-  return seen->holders.empty() ? 0 : seen->holders.front().fence;
+  return seen->holders.empty() ? std::nullopt : std::optional(seen->holders.front());
+}
+
+Fence RedlockTest::fence_at(std::size_t at, const std::string& name) {
+  const auto holder = holder_at(at, name);
+  return holder ? holder->fence : 0;
 }
 
 std::vector<Fence> RedlockTest::fences(const std::string& name) {

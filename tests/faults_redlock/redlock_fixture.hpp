@@ -15,6 +15,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -94,7 +95,8 @@ class RedlockTest : public testing::Test {
   void stop(std::initializer_list<std::size_t> which);
   void cont();
 
-  // The fence of the lock on one server, by a client of that server alone; 0: nobody has it.
+  // Who has the lock on one server, by a client of that server alone.
+  std::optional<HolderView> holder_at(std::size_t at, const std::string& name);
   Fence fence_at(std::size_t at, const std::string& name);
   std::vector<Fence> fences(const std::string& name);
   // By the clients, of all servers together.

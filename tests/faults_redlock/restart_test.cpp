@@ -10,10 +10,6 @@ class Restart : public RedlockTest {
  protected:
   Client client = open_all("retries=0");
 
-  Micros remaining_at(std::size_t at, const std::string& name) {
-    const auto seen = must_open(server(at).url()).inspect(name);
-    return seen && !seen->holders.empty() ? seen->holders.front().remaining : Micros(0);
-  }
   // Nobody may count on it before each of the servers has been met.
   void meet_all() {
     auto lease = client.mutex("hello").acquire({.wait = 20s});
@@ -31,7 +27,10 @@ TEST_F(Restart, of_one_member_is_repaired_by_the_next_renewals) {
   EXPECT_TRUE(lease->valid());
   EXPECT_FALSE(lease->lost().stop_requested());
   // What was repaired is renewed like the others.
-  const auto end = [&] { return SteadyClock::now() + remaining_at(0, "orders"); };
+  const auto end = [&] {
+    const auto holder = holder_at(0, "orders");
+    return SteadyClock::now() + (holder ? holder->remaining : 0us);
+  };
   const auto first_end = end();
   EXPECT_TRUE(eventually([&] { return end() > first_end + 250ms; }));
   EXPECT_EQ(fences("orders"), std::vector<Fence>(5, lease->fence()));
@@ -72,20 +71,38 @@ TEST_F(Restart, of_a_majority_ends_the_lease_promptly) {
   EXPECT_FALSE(lease->valid());
 }
 
-TEST_F(Restart, of_all_members_one_by_one_is_survived_if_each_is_repaired_before_the_next) {
-  auto lease = client.mutex("orders").acquire({.ttl = 30s, .wait = 20s, .renew_every = 100ms});
-  ASSERT_TRUE(is_ok(lease));
-  for (std::size_t at = 0; at < size(); ++at) {
-    server(at).restart();
-    ASSERT_TRUE(eventually([&] { return fence_at(at, "orders") == lease->fence(); })) << at;
-    // It counts from the next renewal on, and that may be under way.
-    ASSERT_TRUE(gets_renewed(*lease, 2)) << at;
-    ASSERT_TRUE(lease->valid()) << at;
-  }
-  EXPECT_TRUE(is_released(lease->release()));
-  auto next = client.mutex("orders").acquire({.ttl = 2s, .wait = 20s});
+class RestartOfThree : public RedlockTest {
+ protected:
+  RestartOfThree() : RedlockTest(3) {}
+};
+
+TEST_F(RestartOfThree, one_by_one_is_survived_if_each_is_repaired_before_the_next) {
+  const Client client = open_all("retries=0");
+  constexpr Micros ttl = 1s;
+  Fence last = 0;
+  const auto survives = [&] {
+    auto lease = client.mutex("orders").acquire({.ttl = ttl, .wait = 20s, .renew_every = 100ms});
+    EXPECT_TRUE(is_ok(lease));
+    if (!lease) return false;
+    for (std::size_t at = 0; at < size(); ++at) {
+      server(at).restart();
+      const Stopwatch watch;
+      // It counts again when all that it forgot has ended.
+      if (!eventually([&] {
+            return !lease->valid() ||
+                   (fence_at(at, "orders") == lease->fence() && watch.time() > ttl + 100ms);
+          })) {
+        return false;
+      }
+    }
+    last = lease->fence();
+    return lease->valid() && is_released(lease->release());
+  };
+  // On a machine that stands still for longer than the ttl it takes more than one try.
+  EXPECT_TRUE(eventually(survives));
+  auto next = client.mutex("orders").acquire({.ttl = ttl, .wait = 20s});
   ASSERT_TRUE(is_ok(next));
-  EXPECT_GT(next->fence(), lease->fence()) << "every counter began anew meanwhile";
+  EXPECT_GT(next->fence(), last) << "every counter began anew meanwhile";
 }
 
 }  // namespace

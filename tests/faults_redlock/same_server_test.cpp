@@ -18,14 +18,14 @@ class SameServer : public RedlockTest {
       if (!members.empty()) members += ',';
       members += fmt::format("{}/{}", address(0), each);
     }
-    return "redlock://" + members;
+    return "redlock://" + members + "?timeout=10s";
   }
 };
 
 TEST_F(SameServer, by_two_names_is_refused_with_both) {
   const std::string alias = fmt::format("localhost:{}", server(1).port());
-  const auto client =
-      open(fmt::format("redlock://{},{},{},{}", address(0), address(1), address(2), alias));
+  const auto client = open(
+      fmt::format("redlock://{},{},{},{}?timeout=10s", address(0), address(1), address(2), alias));
   ASSERT_EQ(code_of(client), "bad_input");
   EXPECT_THAT(message_of(client), HasSubstr(address(1)));
   EXPECT_THAT(message_of(client), HasSubstr(alias));
@@ -42,11 +42,11 @@ TEST_F(SameServer, behind_another_port_is_refused) {
 TEST_F(SameServer, with_several_databases_is_refused_unless_it_is_allowed) {
   const auto url = databases({0, 1, 2, 3, 4});
   EXPECT_EQ(code_of(open(url)), "bad_input");
-  const auto client = must_open(url + "?same_server=allow");
+  const auto client = must_open(url + "&same_server=allow");
   auto lease = client.mutex("orders").acquire({.wait = 20s});
   ASSERT_TRUE(is_ok(lease));
   for (int at = 0; at < 5; ++at) {
-    const auto member = must_open(fmt::format("{}/{}", server(0).url(), at));
+    const auto member = must_open(fmt::format("{}/{}?timeout=20s", server(0).url(), at));
     EXPECT_TRUE(eventually([&] {
       const auto seen = member.inspect("orders");
       return seen && seen->holders.size() == 1 && seen->holders[0].fence == lease->fence();
@@ -56,7 +56,7 @@ TEST_F(SameServer, with_several_databases_is_refused_unless_it_is_allowed) {
 }
 
 TEST_F(SameServer, with_one_database_twice_is_refused_even_then) {
-  const auto client = open(databases({0, 1, 2, 1}) + "?same_server=allow");
+  const auto client = open(databases({0, 1, 2, 1}) + "&same_server=allow");
   ASSERT_EQ(code_of(client), "bad_input");
   EXPECT_THAT(message_of(client), HasSubstr(address(0) + "/1 and " + address(0) + "/1"));
 }

@@ -55,7 +55,7 @@ function(holdfast_fuzz target)
   add_dependencies(fuzz_targets fuzz_${target})
   add_test(NAME fuzz/${target}
     COMMAND "${PROJECT_SOURCE_DIR}/fuzz/run" "${fuzz_folder}" 15 ${target})
-  set_tests_properties(fuzz/${target} PROPERTIES LABELS fuzz TIMEOUT 120)
+  set_tests_properties(fuzz/${target} PROPERTIES LABELS fuzz COST 40 TIMEOUT 600)
 endfunction()
 
 add_custom_target(fuzz_targets)

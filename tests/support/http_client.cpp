@@ -106,6 +106,7 @@ bool HttpConnection::send(std::string_view bytes) {
 }
 
 bool HttpConnection::fill(std::chrono::microseconds time) {
+  if (fd_ < 0) return false;  // poll would wait all the same
   pollfd waits{.fd = fd_, .events = POLLIN, .revents = 0};
   if (poll(&waits, 1, static_cast<int>(time / std::chrono::milliseconds(1))) <= 0) return false;
   std::array<char, 16384> piece{};

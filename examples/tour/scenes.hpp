@@ -21,7 +21,7 @@ struct Pace {
 
   static Pace quick() {
     return {
-        .rounds = 1, .hold = std::chrono::milliseconds(40), .ttl = std::chrono::milliseconds(300)};
+        .rounds = 1, .hold = std::chrono::milliseconds(40), .ttl = std::chrono::milliseconds(1500)};
   }
 };
 

@@ -37,7 +37,7 @@ TEST_P(Example, runs_to_its_end) {
   const fs::path program = built(GetParam());
   if (!fs::exists(program)) GTEST_SKIP() << program << " was not built";
   const std::string arguments = GetParam() == "tour" ? " --quick" : "";
-  const std::string command = "timeout 60 '" + program.string() + "'" + arguments + " 2>&1";
+  const std::string command = "timeout 300 '" + program.string() + "'" + arguments + " 2>&1";
   const int status = std::system(command.c_str());
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0);

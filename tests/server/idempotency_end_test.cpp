@@ -44,7 +44,7 @@ TEST_F(IdempotencyEnd, a_client_that_leaves_finds_the_answer_when_it_comes_back)
 }
 
 TEST_F(IdempotencyEnd, a_run_that_outlasts_its_guard_is_renewed) {
-  const auto guard = test::stretched(600ms);
+  const auto guard = test::stretched(1500ms);
   options.idempotency.guard = guard;
   std::latch asked(1);
   std::latch go(1);

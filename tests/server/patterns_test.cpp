@@ -128,12 +128,17 @@ TEST_F(PatternsTest, simple_never_reports_success_for_a_lease_that_ended) {
 TEST_F(PatternsTest, watchdog_outlives_its_ttl) {
   const auto ttl = test::stretched(150ms) / 1ms;
   const auto body = fmt::format(R"({{"durationMs":{},"ttlMs":{}}})", 3 * ttl, ttl);
-  EXPECT_EQ(run("watchdog", body).status, 200);
+  // A machine that is too busy to renew in time loses the lease, rightly, for once.
+  EXPECT_TRUE(test::eventually([&] {
+    const auto answer = run("watchdog", body);
+    EXPECT_TRUE(answer.status == 200 || answer.code() == "lost") << answer.body;
+    return answer.status == 200;
+  }));
 }
 
 TEST_F(PatternsTest, watchdog_ends_when_the_lock_is_taken_away) {
-  auto running = run_later("watchdog", fmt::format(R"({{"durationMs":600000,"ttlMs":{}}})",
-                                                   test::stretched(600ms) / 1ms));
+  auto running = run_later(
+      "watchdog", fmt::format(R"({{"durationMs":600000,"ttlMs":{}}})", test::stretched(2s) / 1ms));
   ASSERT_TRUE(has_holders("lock:watchdog:r1", 1));
   EXPECT_EQ(call({.method = "DELETE",
                   .path = "/v1/locks/lock:watchdog:r1",

@@ -127,11 +127,16 @@ TEST_F(UpstreamTest, one_that_takes_longer_than_the_lease_is_504_while_the_lock_
     peer.request();
     peer.request();
   });
+  const auto body =
+      fmt::format(R"({{"upstream":"billing","ttlMs":{}}})", test::stretched(400ms) / 1ms);
   for (const std::string pattern : {"simple", "redlock"}) {
-    const auto body =
-        fmt::format(R"({{"upstream":"billing","ttlMs":{}}})", test::stretched(400ms) / 1ms);
-    const auto answer = run(body, pattern);
-    EXPECT_EQ(answer.status, 504) << answer.body;
+    HttpAnswer answer;
+    // On a busy machine the lease may be over before that is noticed.
+    EXPECT_TRUE(test::eventually([&] {
+      answer = run(body, pattern);
+      EXPECT_TRUE(answer.status == 504 || answer.code() == "lost") << answer.body;
+      return answer.status == 504;
+    }));
     EXPECT_EQ(answer.text("error"), "Upstream failed");
   }
   EXPECT_FALSE(is_held());
@@ -144,9 +149,9 @@ TEST_F(UpstreamTest, a_lease_that_is_lost_cancels_the_call_and_answers_500) {
     peer.request();
     closed.set_value();
   });
-  auto running = post_later(
-      "/api/locks/watchdog/order-7",
-      fmt::format(R"({{"upstream":"billing","ttlMs":{}}})", test::stretched(600ms) / 1ms));
+  auto running =
+      post_later("/api/locks/watchdog/order-7",
+                 fmt::format(R"({{"upstream":"billing","ttlMs":{}}})", test::stretched(2s) / 1ms));
   ASSERT_TRUE(comes_to(true, "watchdog"));
   ASSERT_EQ(call({.method = "DELETE",
                   .path = "/v1/locks/lock:watchdog:order-7",

@@ -47,7 +47,7 @@ test: ## Build with assertions and run every test
 	ctest --preset dev --parallel $$(($(JOBS) + 2))
 
 test-under-load: ## Run every test three times and once in random order beside two spinning processes per processor
-	@tools/install_packages build test model $(test_web)
+	@tools/install_packages build test model packages $(test_web)
 	@$(call build,dev)
 	tests/under_load
 
@@ -93,7 +93,7 @@ bench: ## Build the release and run the benchmarks
 	bench/run build/release/bench
 
 bench-build: ## Measure what a clean build costs, against one file that reads Asio; about an hour, REPEATS=3
-	@tools/install_packages build test model $(test_web)
+	@tools/install_packages build test model packages $(test_web)
 	bench/build --repeats $(REPEATS)
 
 bench-redis: ## Build the release and run the benchmarks of the Redis store
@@ -152,17 +152,17 @@ bench-forrst: ## Build the release and run the benchmarks of the Forrst server
 	bench/run build/release/bench forrst
 
 asan: ## Run every test under the address and undefined-behaviour sanitizers
-	@tools/install_packages build test model $(test_web)
+	@tools/install_packages build test model packages $(test_web)
 	@$(call build,asan)
 	ctest --preset asan --parallel $(JOBS)
 
 tsan: ## Run every test under the thread sanitizer
-	@tools/install_packages build test model $(test_web)
+	@tools/install_packages build test model packages $(test_web)
 	@$(call build,tsan)
 	ctest --preset tsan --parallel $(JOBS)
 
 clang: ## Build and test with clang
-	@tools/install_packages build test model tidy $(test_web)
+	@tools/install_packages build test model packages tidy $(test_web)
 	@$(call build,clang)
 	ctest --preset clang --parallel $(JOBS)
 

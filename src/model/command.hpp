@@ -42,15 +42,23 @@ struct Renew {
   // the counter is raised to it even where there is no lease, so that every later fence of this
   // store is larger.
   Fence fence = 0;
+  // The fence is proposed, not agreed upon yet: it is taken only where no other grant can have it,
+  // which is where the counter has not reached it, or where this lease has it already. Otherwise
+  // the lease keeps its own fence, and the answer tells that one.
+  bool reserve = false;
 };
 
-// Also leaves the queue, so the same command cancels a wait whatever became of it.
+// With a request of its own it also leaves the queue, so the same command cancels a wait whatever
+// became of it. RequestId::any ends every lease of the owner whose fence is at most `up_to`, and
+// leaves the queue alone: a late copy ends nothing that was granted after it was sent, and no wait
+// that began since.
 struct Release {
   OwnerId owner;
   RequestId request{};
   // Only a claim or a place in the queue, never a lease: for whoever finds nobody to give a message
   // to. Its waiter may have learned of the grant by asking, and holds it.
   bool only_unconfirmed = false;
+  Fence up_to = UINT64_MAX;  // with RequestId::any only
 };
 
 struct Inspect {

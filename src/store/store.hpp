@@ -44,6 +44,8 @@ struct Notice {
   };
   Reason reason = Reason::hint;
   model::Grant grant{};
+  // Another server may answer from now on: what was learned of the store's clock is void.
+  bool store_changed = false;
 };
 
 // A waiter's ear. It hears everything from its making on, so it is made before the Acquire that
@@ -83,6 +85,9 @@ struct Capabilities {
   // their way: each try needs a request of its own.
   bool spends_requests = false;
   Retry retry{};
+  // By how much the store's clock may run faster than ours, in parts per million: so much of every
+  // lease is not believed in.
+  std::uint32_t drift_ppm = 10'000;
   // The dialect whose keys it writes, as users call it; empty: Holdfast's own. Where a dialect
   // gives a name its key, nobody else needs to.
   std::string_view dialect{};

@@ -3,46 +3,13 @@
 
 #include "client/held_lease.hpp"
 #include "runtime/spawn.hpp"
+#include "simulation/step_world.hpp"
 
 #include <algorithm>
 #include <stop_token>
 #include <utility>
 
 namespace holdfast::simulation {
-
-// A command on its way. Lives in the frame of the coroutine that waits for it.
-class Line::Call {
- public:
-  Call(Line& line, runtime::LocalTime deadline) : line_(line), id_(++line.last_call_) {
-    line_.calls_.push_back(this);
-    timer_ = line_.process_->schedule(deadline, [this] { end_unknown("no answer in time"); });
-  }
-  Call(const Call&) = delete;
-  Call& operator=(const Call&) = delete;
-  ~Call() {
-    std::erase(line_.calls_, this);
-    line_.process_->cancel(timer_);
-  }
-
-  CallId id() const { return id_; }
-  bool await_ready() const noexcept { return reply_.has_value(); }
-  void await_suspend(std::coroutine_handle<> waiter) noexcept { waiter_ = waiter; }
-  Result<store::Reply> await_resume() { return std::move(*reply_); }
-
-  void end(Result<store::Reply> reply) {
-    if (reply_) return;
-    reply_.emplace(std::move(reply));
-    if (waiter_) std::exchange(waiter_, {}).resume();
-  }
-  void end_unknown(const char* why) { end(fail(Errc::outcome_unknown, why)); }
-
- private:
-  Line& line_;
-  const CallId id_;
-  runtime::TimerId timer_{};
-  std::optional<Result<store::Reply>> reply_;
-  std::coroutine_handle<> waiter_;
-};
 
 Line::Line(history::ProcessId id, std::shared_ptr<Process> process, const Plan& plan,
            Recorder& recorder, Carrier& carrier)
@@ -51,7 +18,8 @@ Line::Line(history::ProcessId id, std::shared_ptr<Process> process, const Plan& 
       plan_(plan),
       recorder_(recorder),
       carrier_(carrier),
-      mailbox_(process_) {
+      mailbox_(process_),
+      calls_(*process_, [this](CallId call) { calls_.end_unknown(call, "no answer in time"); }) {
   mailbox_.on_unwanted([this](const LockName& name, const OwnerId& owner, model::RequestId which) {
     give_back(name, owner, which);
   });
@@ -66,9 +34,9 @@ Task<Result<store::Reply>> Line::apply(store::Request request) {
   const OpId asked = acquire ? recorder_.op_of(acquire->request) : 0;
   const Time sent = process_->from_local(process_->now());
   note_sent(command);
-  Call call(*this, request.deadline);
+  Calls::Call call(calls_, request.deadline);
   const std::stop_callback on_stop(request.stop, [this, id = call.id()] {
-    process_->post([this, id] { answer(id, fail(Errc::outcome_unknown, "cancelled on its way")); });
+    process_->post([this, id] { calls_.end_unknown(id, "cancelled on its way"); });
   });
   carrier_.carry(id_, call.id(), std::move(request));
   Result<store::Reply> reply = co_await call;
@@ -83,20 +51,6 @@ Result<std::unique_ptr<store::Listening>> Line::listen(const LockName&, const Ow
 
 Task<Result<LockPage>> Line::list(store::ListRequest) {
   return Task<Result<LockPage>>(fail(Errc::unsupported, "nobody lists here"));
-}
-
-void Line::answer(CallId call, Result<store::Reply> reply) {
-  const auto waiting = std::find_if(calls_.begin(), calls_.end(),
-                                    [call](const Call* each) { return each->id() == call; });
-  // A late or second reply finds nobody: its connection would have been dropped.
-  if (waiting != calls_.end()) (*waiting)->end(std::move(reply));
-}
-
-void Line::break_connection() {
-  // Ending one call may start another.
-  std::vector<CallId> in_flight;
-  for (const Call* call : calls_) in_flight.push_back(call->id());
-  for (const CallId call : in_flight) answer(call, fail(Errc::outcome_unknown, "connection reset"));
 }
 
 void Line::hang_up() {
@@ -162,11 +116,8 @@ void Line::note_answered(OpId renewed, OpId asked, Time sent, const Result<store
 }
 
 void Line::give_back(const LockName& name, const OwnerId& owner, model::RequestId request) {
-  store::Request release{
-      .name = name,
-      .command = model::LockCommand{.spec = {}, .verb = model::Release{owner, request, true}},
-      .deadline = process_->now() + client::command_timeout};
-  runtime::spawn(apply(std::move(release)));
+  runtime::spawn(
+      apply(return_of_grant(name, owner, request, process_->now() + client::command_timeout)));
 }
 
 }  // namespace holdfast::simulation

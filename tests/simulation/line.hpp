@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "simulation/process.hpp"
+#include "simulation/calls.hpp"
 #include "simulation/recorder.hpp"
 #include "store/mailbox.hpp"
 #include "store/store.hpp"
 
-#include <coroutine>
 #include <memory>
-#include <optional>
 #include <vector>
 
 namespace holdfast::client {
@@ -16,8 +14,6 @@ class HeldLease;
 }
 
 namespace holdfast::simulation {
-
-using CallId = std::uint32_t;
 
 // Takes the requests of a line to the server.
 class Carrier {
@@ -42,12 +38,13 @@ class Line final : public store::Store {
   std::string describe() const override { return "a simulated store"; }
 
   // From the network.
-  void answer(CallId call, Result<store::Reply> reply);
+  void answer(CallId call, Result<store::Reply> reply) { calls_.end(call, std::move(reply)); }
   void tell(const LockName& name, const model::Message& message) {
     mailbox_.deliver(name, message);
   }
   void subscribed_again() { mailbox_.hint_all(); }
-  void break_connection();  // every command in flight ends with an unknown outcome
+  // Every command in flight ends with an unknown outcome.
+  void break_connection() { calls_.end_all_unknown("connection reset"); }
   // The process is gone: nothing leaves any more, and nothing it says is written down.
   void hang_up();
   bool is_gone() const { return gone_; }
@@ -69,8 +66,6 @@ class Line final : public store::Store {
   Watched* watched(OpId op);
 
  private:
-  class Call;
-
   void note_sent(const model::LockCommand& command);
   void note_answered(OpId renewed, OpId asked, Time sent, const Result<store::Reply>& reply);
   void give_back(const LockName& name, const OwnerId& owner, model::RequestId request);
@@ -82,8 +77,7 @@ class Line final : public store::Store {
   Carrier& carrier_;
   store::Mailbox mailbox_;
   bool gone_ = false;
-  CallId last_call_ = 0;
-  std::vector<Call*> calls_;
+  Calls calls_;
   std::vector<Watched> watched_;
 };
 

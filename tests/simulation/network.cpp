@@ -81,10 +81,10 @@ void Network::send_up(Slot slot) {
   Time arrival = travel(from.last_up);
   if (dice_.one_in(faults_->delay)) hold_up(packet, arrival, 4 * plan_.ttl);
   if (dice_.one_in(faults_->duplicate)) {
-    at_server.add(server_time(arrival + dice_.mostly_short(4 * plan_.ttl)),
+    at_server.add(outside_time(arrival + dice_.mostly_short(4 * plan_.ttl)),
                   [this, copy = copy_of(slot)] { reach_server(copy); });
   }
-  at_server.add(server_time(arrival), [this, slot] { reach_server(slot); });
+  at_server.add(outside_time(arrival), [this, slot] { reach_server(slot); });
 }
 
 void Network::reach_server(Slot slot) {
@@ -192,7 +192,7 @@ void Network::cut_subscription(history::ProcessId process, Time until) {
 }
 
 void Network::subscribe_again(history::ProcessId process, Time at) {
-  at_server.add(server_time(at), [this, process] {
+  at_server.add(outside_time(at), [this, process] {
     Link& back = link(process);
     if (back.line->is_gone()) return;
     back.subscribed = true;
@@ -203,7 +203,7 @@ void Network::subscribe_again(history::ProcessId process, Time at) {
 }
 
 void Network::crash(history::ProcessId process, Time noticed_after) {
-  at_server.add(server_time(now_ + noticed_after),
+  at_server.add(outside_time(now_ + noticed_after),
                 [this, process] { link(process).subscribed = false; });
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/timer_heap.hpp"
 #include "simulation/line.hpp"
 #include "simulation/server.hpp"
+#include "simulation/turns.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -12,11 +12,6 @@
 #include <vector>
 
 namespace holdfast::simulation {
-
-// A moment as the timers of the server's side know it.
-inline runtime::LocalTime server_time(Time at) {
-  return runtime::LocalTime(std::chrono::nanoseconds(at));
-}
 
 // Everything between the processes and the server: what is lost, late, doubled, or cut off.
 class Network final : public Carrier, public Subscribers {

@@ -4,6 +4,7 @@
 #include "model/admission.hpp"
 #include "model/queue.hpp"
 #include "planted.hpp"
+#include "simulation/step_world.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -16,20 +17,6 @@ using model::LockCommand;
 using model::LockOutcome;
 using model::LockState;
 using model::StoreTime;
-
-// November 2026.
-constexpr std::int64_t epoch_us = 1'794'000'000'000'000;
-
-class Inside final : public model::World {
- public:
-  Inside(StoreTime now, std::uint64_t wall_us, model::FenceCounter& fences,
-         const Subscribers& subscribers)
-      : World(now, wall_us, fences), subscribers_(subscribers) {}
-  bool reachable(model::ProcessId process) override { return subscribers_.hears(process); }
-
- private:
-  const Subscribers& subscribers_;
-};
 
 }  // namespace
 
@@ -67,7 +54,8 @@ LockOutcome Server::step(std::size_t lock, const LockCommand& command) {
   const bool per_name = planted::is(planted::Bug::last_fence_forgotten);
   const bool floorless = planted::is(planted::Bug::fence_counter_lost_on_restart);
   model::FenceCounter of_name(last_of_name_[lock]);
-  Inside inside(clock(), floorless ? 0 : wall_us, per_name ? of_name : *fences_, subscribers_);
+  const auto hears = [this](model::ProcessId process) { return subscribers_.hears(process); };
+  StepWorld inside(clock(), floorless ? 0 : wall_us, per_name ? of_name : *fences_, hears);
   LockOutcome outcome = model::step(locks_[lock], command, inside);
   if (per_name) last_of_name_[lock] = locks_[lock].idle() ? 0 : of_name.last();
   messages = std::move(inside.messages);

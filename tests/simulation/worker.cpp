@@ -2,11 +2,11 @@
 #include "simulation/worker.hpp"
 
 #include "runtime/spawn.hpp"
+#include "simulation/words.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <coroutine>
 #include <utility>
 
 namespace holdfast::simulation {
@@ -19,62 +19,12 @@ constexpr unsigned deepest_reentry = 3;
 // Owners are numbered in a history; those that come back are numbered above all attempts.
 constexpr std::uint32_t first_reentrant_owner = 1U << 30;
 
-Detail detail_of(Errc code) {
-  switch (code) {
-    case Errc::busy: return Detail::busy;
-    case Errc::timed_out: return Detail::timed_out;
-    case Errc::cancelled: return Detail::cancelled;
-    case Errc::unavailable: return Detail::unavailable;
-    case Errc::outcome_unknown: return Detail::outcome_unknown;
-    case Errc::lost: return Detail::lost;
-    case Errc::not_held: return Detail::not_held;
-    default: return Detail::other;
-  }
-}
-
-Detail detail_of(const Result<Released>& released) {
-  if (!released) return detail_of(released.error().code);
-  switch (*released) {
-    case Released::released: return Detail::released;
-    case Released::already_expired: return Detail::already_expired;
-    case Released::held_by_another: return Detail::held_by_another;
-  }
-  return Detail::other;
-}
-
 }  // namespace
-
-class Worker::Nap {
- public:
-  Nap(Worker& worker, Time duration) : worker_(worker), duration_(duration) {}
-  bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> waiter) {
-    Process& process = *worker_.client_.process;
-    worker_.napping_ = waiter;
-    worker_.alarm_ = process.schedule(process.now() + std::chrono::nanoseconds(duration_),
-                                      [&worker = worker_] { worker.end_nap(); });
-  }
-  void await_resume() const noexcept {}
-
- private:
-  Worker& worker_;
-  const Time duration_;
-};
-
-void Worker::end_nap() {
-  alarm_ = runtime::TimerId::none;
-  std::exchange(napping_, {}).resume();
-}
-
-void Worker::wake_up() {
-  if (!napping_) return;
-  client_.process->cancel(alarm_);
-  alarm_ = client_.process->schedule(client_.process->now(), [this] { end_nap(); });
-}
 
 Worker::Worker(World& world, Client& client, unsigned number)
     : world_(world),
       client_(client),
+      sleeper_(*client.process),
       reentrant_owner_(OwnerId::make(fmt::format("worker {}.{}", client.id, number)).value()),
       reentrant_number_(first_reentrant_owner + client.id * 16 + number) {}
 
@@ -82,8 +32,6 @@ void Worker::start() {
   client_.process->post([this] { runtime::spawn(run()); });
   client_.process->arrive(world_.now(), [] {});
 }
-
-Worker::Nap Worker::nap(Time duration) { return {*this, duration}; }
 
 Task<bool> Worker::run() {
   while (!is_over()) {

@@ -3,9 +3,8 @@
 
 #include "client/acquire.hpp"
 #include "client/held_lease.hpp"
+#include "simulation/sleeper.hpp"
 #include "simulation/world.hpp"
-
-#include <coroutine>
 
 namespace holdfast::simulation {
 
@@ -17,7 +16,7 @@ class Worker {
 
   void start();
   // Whatever it naps for is over.
-  void wake_up();
+  void wake_up() { sleeper_.wake_up(); }
   bool is_done() const { return done_; }
 
  private:
@@ -56,18 +55,14 @@ class Worker {
 
   bool lingers() { return !is_over() && world_.dice().one_in(8); }
 
-  void end_nap();
-
-  class Nap;
-  Nap nap(Time duration);
+  Sleeper::Nap nap(Time duration) { return sleeper_.nap(duration); }
 
   World& world_;
   Client& client_;
+  Sleeper sleeper_;
   const OwnerId reentrant_owner_;
   const std::uint32_t reentrant_number_;
   bool done_ = false;
-  runtime::TimerId alarm_{};
-  std::coroutine_handle<> napping_;
 };
 
 }  // namespace holdfast::simulation

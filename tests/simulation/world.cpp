@@ -12,7 +12,6 @@ namespace {
 
 constexpr unsigned most_processes = 8;
 constexpr unsigned longest_history_ttls = 60;
-constexpr unsigned most_turns_to_drain = 100'000;
 
 std::shared_ptr<const ProcessInfo> nobody_in_particular() {
   static const auto info = std::make_shared<const ProcessInfo>();
@@ -62,32 +61,20 @@ bool World::run() {
   }
   if (!everybody_is_done()) now_ = end;
   recorder_.add(What::ended, 0);
-  return drain();
+  return come_to_an_end();
 }
 
 // The next thing that happens anywhere.
 bool World::turn(Time limit) {
-  Client* next = nullptr;
-  Time earliest = limit;
-  if (const auto due = network_.at_server.next()) {
-    earliest = std::min(earliest, (*due - server_time(0)).count());
-  }
-  bool at_server = earliest < limit;
-  for (const auto& [process, client] : alive_) {
-    const Time due = process->next();
-    if (due >= earliest) continue;
-    earliest = due;
-    next = client;
-    at_server = false;
-  }
-  if (!next && !at_server) return false;
-  now_ = std::max(now_, earliest);
-  if (at_server) {
-    (*network_.at_server.pop_due(server_time(now_)))();
+  const auto next = next_turn(network_.at_server, alive_, limit);
+  if (!next) return false;
+  now_ = std::max(now_, next->at);
+  if (!next->client) {
+    (*network_.at_server.pop_due(outside_time(now_)))();
   } else if (plan_.faults.stop == 0 || calm_ || !dice_.one_in(plan_.faults.stop)) {
-    next->process->turn();
+    next->client->process->turn();
   } else {
-    network_.stop(next->id, now_ + dice_.mostly_short(3 * plan_.ttl));
+    network_.stop(next->client->id, now_ + dice_.mostly_short(3 * plan_.ttl));
   }
   return true;
 }
@@ -99,7 +86,7 @@ Client* World::somebody() {
 
 void World::trouble() {
   const Time pause = dice_.between(plan_.ttl / 10, plan_.ttl);
-  network_.at_server.add(server_time(now_ + pause), [this] {
+  network_.at_server.add(outside_time(now_ + pause), [this] {
     if (calm_) return;
     trouble_a_client();
     trouble_the_server();
@@ -152,7 +139,7 @@ void World::trouble_the_server() {
 // The replica that takes over knows what the primary knew a moment before it died.
 void World::fail_over() {
   server_.keep_copy();
-  network_.at_server.add(server_time(now_ + dice_.mostly_short(second)), [this] {
+  network_.at_server.add(outside_time(now_ + dice_.mostly_short(second)), [this] {
     if (calm_ || !server_.has_copy()) return;
     const Time away_until = now_ + dice_.between(50, 1000) * millisecond;
     recorder_.fault(What::unreachable, 0, away_until);
@@ -192,24 +179,13 @@ bool World::everybody_is_done() const {
   });
 }
 
-// Lets every coroutine come to its end, with nobody to talk to.
-bool World::drain() {
+bool World::come_to_an_end() {
   for (const auto& client : clients_) {
     client->process->stop_until(0);
     client->process->post([line = client->line] { line->hang_up(); });
     client->process->turn();
   }
-  for (unsigned turns = 0; turns < most_turns_to_drain; ++turns) {
-    Client* next = nullptr;
-    for (const auto& client : clients_) {
-      if (client->process->is_idle()) continue;
-      if (!next || client->process->next() < next->process->next()) next = client.get();
-    }
-    if (!next) return true;
-    now_ = std::max(now_, next->process->next());
-    next->process->turn();
-  }
-  return false;
+  return drain(now_, clients_);
 }
 
 }  // namespace holdfast::simulation

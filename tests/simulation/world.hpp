@@ -4,6 +4,7 @@
 #include "client/core.hpp"
 #include "simulation/network.hpp"
 #include "simulation/server.hpp"
+#include "simulation/turns.hpp"
 
 #include <memory>
 #include <vector>
@@ -64,7 +65,7 @@ class World {
   void fail_over();
   void calm_down();
   bool everybody_is_done() const;
-  bool drain();
+  bool come_to_an_end();
   Client* somebody();
 
   Time now_ = 0;
@@ -75,7 +76,7 @@ class World {
   Server server_;
   std::vector<Resource> resources_;
   std::vector<std::unique_ptr<Client>> clients_;
-  std::vector<std::pair<Process*, Client*>> alive_;
+  std::vector<Runnable<Client>> alive_;
   Time stepped_back_ = 0;
   bool calm_ = false;
 };

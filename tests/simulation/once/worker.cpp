@@ -13,8 +13,6 @@ using recipes::RunTerms;
 
 LockName name_of(std::size_t key) { return LockName::make(fmt::format("key {}", key)).value(); }
 
-Micros micros(Time time) { return Micros(time / 1000); }
-
 class Turn {
  public:
   Turn(World& world, Client& client, std::size_t key) : world_(world), client_(client), key_(key) {}

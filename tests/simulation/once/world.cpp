@@ -2,6 +2,7 @@
 #include "simulation/once/world.hpp"
 
 #include "runtime/spawn.hpp"
+#include "simulation/step_world.hpp"
 
 #include <fmt/format.h>
 
@@ -15,12 +16,6 @@ constexpr std::size_t most_processes = 8;
 constexpr Time bad_days = 6 * second;
 // Far more than anything takes: whoever is not done by then never will be.
 constexpr Time patience = 600 * second;
-
-class StepWorld final : public model::World {
- public:
-  using World::World;
-  bool reachable(model::ProcessId) override { return true; }
-};
 
 std::size_t key_of(const LockName& name) { return std::stoul(name.str().substr(4)); }
 
@@ -122,7 +117,8 @@ Time World::travel() {
 
 store::Reply World::step(const LockName& name, model::RunCommand command) {
   const auto micros = now_ / 1000 + now_ / 1'000'000'000 * rate_ppm_;
-  StepWorld world(model::StoreTime(Micros(micros)), 0, fences_);
+  const auto hears = [](model::ProcessId) { return true; };
+  StepWorld world(model::StoreTime(Micros(micros)), 0, fences_, hears);
   model::RunState& state = runs_[key_of(name)];
   const bool has_owner = command.verb != model::RunCommand::Verb::begin && !state.owner.empty();
   if (weakness_.no_owners && has_owner) {
@@ -137,6 +133,7 @@ void World::start_process() {
   clients_.push_back(std::make_unique<Client>(*this));
   Client& client = *clients_.back();
   client.process = std::make_shared<Process>(now_, dice_.next());
+  runnable_.emplace_back(client.process.get(), &client);
   client.core = client::make_core(std::make_shared<FarStore>(client), client.process);
   client.process->post([this, &client] {
     for (unsigned worker = 0; worker < plan_.workers; ++worker) {
@@ -155,22 +152,15 @@ void World::crash(Client& client) {
 
 // The next thing that happens anywhere. False if there is nothing.
 bool World::turn() {
-  Client* next = nullptr;
-  const auto far = far_away_.next();
-  Time earliest = far ? far->time_since_epoch().count() : history::for_ever;
-  for (const auto& client : clients_) {
-    if (client->process->next() >= earliest) continue;
-    earliest = client->process->next();
-    next = client.get();
-  }
-  if (earliest == history::for_ever) return false;
-  now_ = std::max(now_, earliest);
-  if (next == nullptr) {
-    (*far_away_.pop_due(runtime::LocalTime(std::chrono::nanoseconds(now_))))();
+  const auto next = next_turn(far_away_, runnable_, history::for_ever);
+  if (!next) return false;
+  now_ = std::max(now_, next->at);
+  if (!next->client) {
+    (*far_away_.pop_due(outside_time(now_)))();
   } else if (fate(plan_.stop)) {
-    next->process->stop_until(now_ + dice_.mostly_short(3 * plan_.guard));
+    next->client->process->stop_until(now_ + dice_.mostly_short(3 * plan_.guard));
   } else {
-    next->process->turn();
+    next->client->process->turn();
   }
   return true;
 }

@@ -8,8 +8,7 @@
 #include "client/core.hpp"
 #include "model/idempotency.hpp"
 #include "runtime/event.hpp"
-#include "runtime/timer_heap.hpp"
-#include "simulation/process.hpp"
+#include "simulation/turns.hpp"
 
 #include <functional>
 #include <memory>
@@ -130,6 +129,7 @@ class World {
   std::vector<model::RunState> runs_;
   Ledger ledger_;
   std::vector<std::unique_ptr<Client>> clients_;
+  std::vector<Runnable<Client>> runnable_;
   Verdict verdict_;
 };
 
@@ -164,8 +164,7 @@ Task<Result<T>> World::ask(Client& client, std::function<T()> there, runtime::Lo
                                : copies == Copies::bears && fate(plan_.duplicate) ? 2
                                                                                   : 1;
   for (unsigned copy = 0; copy < copies_sent; ++copy) {
-    far_away_.add(runtime::LocalTime(std::chrono::nanoseconds(now_ + travel())),
-                  [there, answer] { answer(there()); });
+    far_away_.add(outside_time(now_ + travel()), [there, answer] { answer(there()); });
   }
   co_await call->event.wait_until(deadline);
   if (call->answer) co_return *call->answer;

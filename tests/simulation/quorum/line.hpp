@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "simulation/process.hpp"
+#include "simulation/calls.hpp"
 #include "simulation/quorum/member.hpp"
 #include "store/mailbox.hpp"
 
-#include <coroutine>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 namespace holdfast::simulation::quorum {
-
-using CallId = std::uint32_t;
 
 struct LineId {
   std::size_t client = 0;
@@ -66,13 +62,10 @@ class Line final : public store::Store {
   // The process is gone.
   void hang_up();
   bool is_gone() const { return gone_; }
-  bool waits_for(CallId call) const;
+  bool waits_for(CallId call) const { return calls_.waits_for(call); }
 
  private:
-  class Call;
-
   void meet(const Identity& who);
-  void end(CallId call, Result<store::Reply> reply);
   void hear_nothing(CallId call);
   void give_back(const LockName& name, const OwnerId& owner, model::RequestId request);
 
@@ -86,8 +79,7 @@ class Line final : public store::Store {
   bool was_connected_ = false;
   std::uint32_t connection_ = 1;
   std::uint32_t run_ = 0;
-  CallId last_call_ = 0;
-  std::vector<Call*> calls_;
+  Calls calls_;
 };
 
 }  // namespace holdfast::simulation::quorum

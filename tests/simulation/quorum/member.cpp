@@ -2,6 +2,7 @@
 #include "simulation/quorum/member.hpp"
 
 #include "model/admission.hpp"
+#include "simulation/step_world.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -11,20 +12,6 @@ namespace holdfast::simulation::quorum {
 namespace {
 
 using model::StoreTime;
-
-// November 2026.
-constexpr Time epoch = 1'794'000'000 * second;
-
-class Inside final : public model::World {
- public:
-  Inside(StoreTime now, std::uint64_t wall_us, model::FenceCounter& fences,
-         const Member::Hears& hears)
-      : World(now, wall_us, fences), hears_(hears) {}
-  bool reachable(model::ProcessId process) override { return hears_(process); }
-
- private:
-  const Member::Hears& hears_;
-};
 
 }  // namespace
 
@@ -39,7 +26,7 @@ Member::Member(const Time& now, const Plan& plan, std::size_t number, Hears hear
 
 StoreTime Member::clock() const {
   const Time passed = now_ + now_ / 1'000'000 * off_.rate_ppm;
-  return StoreTime(Micros((epoch + off_.ahead + stepped_ + passed) / 1000));
+  return StoreTime(Micros((epoch_us * microsecond + off_.ahead + stepped_ + passed) / microsecond));
 }
 
 Result<store::Reply> Member::apply(const store::Request& request) {
@@ -50,7 +37,7 @@ Result<store::Reply> Member::apply(const store::Request& request) {
   }
   const auto lock = std::ranges::find(plan_.names, request.name) - plan_.names.begin();
   const StoreTime at = clock();
-  Inside inside(at, static_cast<std::uint64_t>(at.time_since_epoch().count()), *fences_, hears_);
+  StepWorld inside(at, static_cast<std::uint64_t>(at.time_since_epoch().count()), *fences_, hears_);
   auto outcome = model::step(locks_[static_cast<std::size_t>(lock)], command, inside);
   messages = std::move(inside.messages);
   return store::Reply{at, std::move(outcome)};

@@ -69,10 +69,10 @@ void Network::carry(const LineId& from, Sent sent) {
     recorder_.harmless_fault();
     Packet copy = packet;
     copy.is_copy = true;
-    at_members.add(at_members_time(arrival + dice_.mostly_short(4 * plan_.ttl)),
+    at_members.add(outside_time(arrival + dice_.mostly_short(4 * plan_.ttl)),
                    [this, copy = std::move(copy)] { reach_member(copy); });
   }
-  at_members.add(at_members_time(arrival),
+  at_members.add(outside_time(arrival),
                  [this, packet = std::move(packet)] { reach_member(packet); });
 }
 
@@ -176,7 +176,7 @@ void Network::reset(const LineId& line) {
 }
 
 void Network::subscribe_again(const LineId& line, Time at) {
-  at_members.add(at_members_time(at), [this, line] {
+  at_members.add(outside_time(at), [this, line] {
     Link& back = link(line);
     if (back.line->is_gone()) return;
     const Time up_at = members_[line.member]->up_at();
@@ -189,7 +189,7 @@ void Network::subscribe_again(const LineId& line, Time at) {
 }
 
 void Network::crash(std::size_t client, Time noticed_after) {
-  at_members.add(at_members_time(now_ + noticed_after), [this, client] {
+  at_members.add(outside_time(now_ + noticed_after), [this, client] {
     for (Link& link : clients_[client].links) link.subscribed = false;
   });
 }

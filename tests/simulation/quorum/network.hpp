@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "runtime/timer_heap.hpp"
 #include "simulation/quorum/line.hpp"
 #include "simulation/recorder.hpp"
+#include "simulation/turns.hpp"
 
 #include <memory>
 #include <set>
 #include <vector>
 
 namespace holdfast::simulation::quorum {
-
-// A moment as the timers of the members' side know it.
-inline runtime::LocalTime at_members_time(Time at) {
-  return runtime::LocalTime(std::chrono::nanoseconds(at));
-}
 
 // Everything between the clients and the members: what is lost, late, doubled, or cut off.
 class Network final : public Carrier {

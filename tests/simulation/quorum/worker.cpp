@@ -2,6 +2,7 @@
 #include "simulation/quorum/worker.hpp"
 
 #include "runtime/spawn.hpp"
+#include "simulation/words.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -12,45 +13,7 @@ namespace {
 
 using history::Detail;
 
-Detail detail_of(Errc code) {
-  switch (code) {
-    case Errc::busy: return Detail::busy;
-    case Errc::timed_out: return Detail::timed_out;
-    case Errc::cancelled: return Detail::cancelled;
-    case Errc::unavailable: return Detail::unavailable;
-    case Errc::outcome_unknown: return Detail::outcome_unknown;
-    default: return Detail::other;
-  }
-}
-
-Detail detail_of(const Result<Released>& released) {
-  if (!released) return detail_of(released.error().code);
-  switch (*released) {
-    case Released::released: return Detail::released;
-    case Released::already_expired: return Detail::already_expired;
-    case Released::held_by_another: return Detail::held_by_another;
-  }
-  return Detail::other;
-}
-
 }  // namespace
-
-class Worker::Nap {
- public:
-  Nap(Process& process, Time duration) : process_(process), duration_(duration) {}
-  bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> waiter) {
-    process_.schedule(process_.now() + std::chrono::nanoseconds(duration_),
-                      [waiter] { waiter.resume(); });
-  }
-  void await_resume() const noexcept {}
-
- private:
-  Process& process_;
-  const Time duration_;
-};
-
-Worker::Nap Worker::nap(Time duration) { return {*client_.process, duration}; }
 
 void Worker::start() {
   client_.process->post([this] { runtime::spawn(run()); });

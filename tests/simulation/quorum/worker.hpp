@@ -4,8 +4,8 @@
 #include "client/acquire.hpp"
 #include "client/held_lease.hpp"
 #include "simulation/quorum/world.hpp"
+#include "simulation/sleeper.hpp"
 
-#include <coroutine>
 #include <stop_token>
 
 namespace holdfast::simulation::quorum {
@@ -14,7 +14,8 @@ namespace holdfast::simulation::quorum {
 // and writes down what it was told.
 class Worker {
  public:
-  Worker(World& world, Client& client) : world_(world), client_(client) {}
+  Worker(World& world, Client& client)
+      : world_(world), client_(client), sleeper_(*client.process) {}
 
   void start();
   // Writes down what its lease says by now.
@@ -39,11 +40,11 @@ class Worker {
   bool is_silent() const { return client_.is_gone(); }
   bool is_over() const { return is_silent() || world_.is_ending(); }
 
-  class Nap;
-  Nap nap(Time duration);
+  Sleeper::Nap nap(Time duration) { return sleeper_.nap(duration); }
 
   World& world_;
   Client& client_;
+  Sleeper sleeper_;
   bool done_ = false;
   std::size_t turns_ = 0;  // since all is calm
   OpId op_ = 0;

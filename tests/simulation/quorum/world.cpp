@@ -16,7 +16,6 @@ namespace holdfast::simulation::quorum {
 namespace {
 
 constexpr unsigned most_clients = 8;
-constexpr unsigned most_turns_to_drain = 100'000;
 // What is given back in the background is tried again after a second at most.
 constexpr Time promptly = 2500 * millisecond;
 
@@ -81,37 +80,25 @@ void World::run() {
   calm_down();
   come_to_an_end();
   recorder_.add(What::ended, 0);
-  if (!drain()) {
+  if (!hang_up_and_drain()) {
     broken(history::Rule::renewals_end, "a client went on for ever after everything was over");
   }
 }
 
 // The next thing that happens anywhere.
 bool World::turn(Time limit) {
-  Client* next = nullptr;
-  Time earliest = limit;
-  if (const auto due = network_.at_members.next()) {
-    earliest = std::min(earliest, (*due - at_members_time(0)).count());
-  }
-  bool at_members = earliest < limit;
-  for (const auto& [process, client] : alive_) {
-    const Time due = process->next();
-    if (due >= earliest) continue;
-    earliest = due;
-    next = client;
-    at_members = false;
-  }
-  if (!next && !at_members) return false;
-  now_ = std::max(now_, earliest);
-  if (at_members) {
-    (*network_.at_members.pop_due(at_members_time(now_)))();
+  const auto next = next_turn(network_.at_members, alive_, limit);
+  if (!next) return false;
+  now_ = std::max(now_, next->at);
+  if (!next->client) {
+    (*network_.at_members.pop_due(outside_time(now_)))();
   } else if (!calm_ && dice_.one_in(plan_.faults.stop)) {
     const Time until = now_ + dice_.mostly_short(2 * plan_.ttl);
-    recorder_.fault(What::stopped, next->id, until);
-    next->process->stop_until(until);
+    recorder_.fault(What::stopped, next->client->id, until);
+    next->client->process->stop_until(until);
   } else {
-    next->process->turn();
-    for (const auto& worker : next->workers) worker->look_at_lease();
+    next->client->process->turn();
+    for (const auto& worker : next->client->workers) worker->look_at_lease();
   }
   return true;
 }
@@ -124,7 +111,7 @@ void World::run_until(Time end) {
 
 void World::trouble() {
   const Time pause = dice_.between(plan_.ttl / 10, plan_.ttl);
-  network_.at_members.add(at_members_time(now_ + pause), [this] {
+  network_.at_members.add(outside_time(now_ + pause), [this] {
     if (calm_) return;
     trouble_a_client();
     trouble_a_member();
@@ -300,8 +287,7 @@ bool World::everybody_is_done() const {
   });
 }
 
-// Lets every coroutine come to its end, with nobody to talk to.
-bool World::drain() {
+bool World::hang_up_and_drain() {
   for (const auto& client : clients_) {
     client->process->stop_until(0);
     client->process->post([lines = client->lines] {
@@ -309,17 +295,7 @@ bool World::drain() {
     });
     client->process->turn();
   }
-  for (unsigned turns = 0; turns < most_turns_to_drain; ++turns) {
-    Client* next = nullptr;
-    for (const auto& client : clients_) {
-      if (client->process->is_idle()) continue;
-      if (!next || client->process->next() < next->process->next()) next = client.get();
-    }
-    if (!next) return true;
-    now_ = std::max(now_, next->process->next());
-    next->process->turn();
-  }
-  return false;
+  return drain(now_, clients_);
 }
 
 }  // namespace holdfast::simulation::quorum

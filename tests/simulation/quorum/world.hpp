@@ -5,6 +5,7 @@
 #include "history/check.hpp"
 #include "simulation/quorum/check.hpp"
 #include "simulation/quorum/network.hpp"
+#include "simulation/turns.hpp"
 
 #include <memory>
 #include <vector>
@@ -60,7 +61,7 @@ class World {
   void forget(std::size_t member);
   void calm_down();
   void come_to_an_end();
-  bool drain();
+  bool hang_up_and_drain();
 
   // The longest time until everything that went wrong has passed.
   Time patience() const;
@@ -77,7 +78,7 @@ class World {
   Recorder recorder_;
   Network network_;
   std::vector<std::unique_ptr<Client>> clients_;
-  std::vector<std::pair<Process*, Client*>> alive_;
+  std::vector<Runnable<Client>> alive_;
   std::vector<bool> over_;  // by attempt
   Time first_step_ = history::for_ever;
   Time stepped_back_ = 0;

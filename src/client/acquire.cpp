@@ -164,7 +164,9 @@ Attempt::Verdict Attempt::judge(const Result<Reply>& reply) {
 Attempt::Verdict Attempt::judge(const model::LockOutcome& outcome) {
   if (const auto* granted = std::get_if<model::Granted>(&outcome)) {
     may_be_in_store_ = true;
-    const LocalTime until = valid_until(before_send_, granted->remaining);
+    // A store whose clock was set back tells more than was asked for.
+    const Micros remaining = std::min(granted->remaining, wanted_.ttl);
+    const LocalTime until = valid_until(before_send_, remaining, core_->drift());
     if (until > now()) return Won{request_, granted->fence, until, std::nullopt, listening_};
     // The answer took longer than the lease lasted. Ask for what is left, if anything.
     pause_ = std::chrono::milliseconds(1);
@@ -218,8 +220,9 @@ Attempt::Verdict Attempt::judge(const Error& error) {
 }
 
 Attempt::Verdict Attempt::judge(const Notice& notice) {
+  if (notice.store_changed) pair_.reset();
   if (notice.reason == Notice::Reason::granted) {
-    if (const auto until = usable_at_once(pair_, notice.grant, now())) {
+    if (const auto until = usable_at_once(pair_, notice.grant, now(), core_->drift())) {
       return Won{request_, notice.grant.fence, *until, notice.grant.lease, listening_};
     }
     // Asking again confirms the claim, and the reply to that can be trusted.

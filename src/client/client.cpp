@@ -109,7 +109,7 @@ Result<Lease> Client::adopt(std::string_view name, std::string_view owner) const
   const client::Won won{
       .request = model::RequestId::any,
       .fence = seen.mine->fence,
-      .valid_until = client::valid_until(answer->before_send, seen.mine->remaining),
+      .valid_until = client::valid_until(answer->before_send, seen.mine->remaining, core_->drift()),
       .claim = std::nullopt,
       .ear = nullptr};
   HeldLease::Identity identity{.name = std::move(*good_name),

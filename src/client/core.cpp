@@ -49,7 +49,8 @@ Core::Core(std::shared_ptr<store::Store> store, std::shared_ptr<runtime::Runtime
     : store_(std::move(store)),
       runtime_(std::move(runtime)),
       process_(std::move(process)),
-      generation_(runtime::fork_generation()) {}
+      generation_(runtime::fork_generation()),
+      drift_{store_->capabilities().drift_ppm} {}
 
 bool Core::is_ours() const { return generation_ == runtime::fork_generation(); }
 

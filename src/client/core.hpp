@@ -7,6 +7,7 @@
 #include "client/holdings.hpp"
 #include "client/lines.hpp"
 #include "client/span.hpp"
+#include "client/validity.hpp"
 #include "runtime/runtime.hpp"
 #include "store/store.hpp"
 
@@ -40,6 +41,10 @@ class Core {
   const std::shared_ptr<store::Store>& shared_store() const { return store_; }
   runtime::Runtime& runtime() const { return *runtime_; }
   std::shared_ptr<runtime::Runtime> shared_runtime() const { return runtime_; }
+
+  // How far the clocks of the store and of this machine may drift apart. Set before the first lock.
+  Drift drift() const { return drift_; }
+  void assume(Drift drift) { drift_ = drift; }
 
   // False in a forked child: the threads and the store's files belong to the parent.
   bool is_ours() const;
@@ -80,6 +85,7 @@ class Core {
   const std::shared_ptr<runtime::Runtime> runtime_;
   const std::shared_ptr<const ProcessInfo> process_;
   const std::uint32_t generation_;
+  Drift drift_;
   Lines lines_;
   Holdings holdings_;
   Counters counters_;

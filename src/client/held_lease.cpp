@@ -16,6 +16,15 @@ namespace holdfast::client {
 using store::Reply;
 using store::Request;
 
+namespace {
+
+Terms with_drift(Terms terms, const Core& core) {
+  terms.drift = core.drift();
+  return terms;
+}
+
+}  // namespace
+
 std::shared_ptr<HeldLease> HeldLease::start(std::shared_ptr<Core> core, Identity identity,
                                             Terms terms, const Won& won,
                                             std::optional<LocalTime> began) {
@@ -39,7 +48,7 @@ HeldLease::HeldLease(std::shared_ptr<Core> core, Identity identity, Terms terms,
       fence_(won.fence),
       newest_fence_(won.fence),
       exclusive_(identity_.permits == all_permits),
-      plan_(terms, since_, won.valid_until, won.claim) {}
+      plan_(with_drift(terms, *core_), since_, won.valid_until, won.claim) {}
 
 HeldLease::~HeldLease() {
   // Not in a forked child: the mutexes of the parent's threads may be locked for ever there.
@@ -174,7 +183,7 @@ Task<Result<void>> HeldLease::renew(Micros ttl, LocalTime deadline) {
     co_return std::unexpected(std::move(error));
   }
   if (granted)
-    plan_.renewed(before_send, granted->remaining);
+    plan_.renewed({before_send, now(), ttl, granted->remaining});
   else
     plan_.failed(now(), core_->runtime().random());
   if (state_ == State::held) arm();
@@ -258,7 +267,7 @@ void HeldLease::abandon() {
   std::unique_lock lock(mutex_);
   // After an extension to less there is more to give back than the ttl.
   const Micros left = std::chrono::ceil<Micros>(plan_.valid_until() - at);
-  const Micros at_most = std::max(plan_.ttl(), left + 2 * drift_allowance(left));
+  const Micros at_most = std::max(plan_.ttl(), left + 2 * drift_allowance(left, core_->drift()));
   lock.unlock();
   model::Release what{identity_.owner, identity_.request};
   runtime::spawn(withdraw(core_, identity_.name, std::move(what), at_most));

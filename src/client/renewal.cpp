@@ -11,7 +11,13 @@ namespace holdfast::client {
 
 RenewalPlan::RenewalPlan(Terms terms, LocalTime since, LocalTime valid_until,
                          std::optional<Micros> claim)
-    : terms_(terms), since_(since), valid_until_(valid_until), unconfirmed_(claim.has_value()) {
+    : terms_(terms),
+      since_(since),
+      valid_until_(valid_until),
+      unconfirmed_(claim.has_value()),
+      // What an adopted lease asked for is not known; what it has left is.
+      longest_asked_(std::max(terms.ttl, std::chrono::ceil<Micros>(valid_until - since))),
+      last_answer_(since) {
   const Micros first = claim ? std::min(*claim / 3, every()) : every();
   plan_next(since, first);
 }
@@ -48,12 +54,21 @@ Micros RenewalPlan::ttl_to_confirm(LocalTime now) const {
 
 void RenewalPlan::sent() { in_flight_ = true; }
 
-void RenewalPlan::renewed(LocalTime before_send, Micros remaining) {
+void RenewalPlan::renewed(const Answer& answer) {
   in_flight_ = false;
   failures_ = 0;
   unconfirmed_ = false;
-  valid_until_ = std::max(valid_until_, client::valid_until(before_send, remaining));
-  plan_next(before_send, every());
+  longest_asked_ = std::max(longest_asked_, answer.asked);
+  const Micros remaining = std::min(answer.remaining, longest_asked_);
+  const LocalTime until = client::valid_until(answer.before_send, remaining, terms_.drift);
+  // An older answer may come after a newer one. But a question that was asked after the last answer
+  // had come, and is told of an earlier end than we believe in, shows that the store's clock was
+  // set.
+  const bool is_newest = answer.before_send >= last_answer_;
+  const bool contradicts = answer.received + remaining < valid_until_;
+  valid_until_ = is_newest && contradicts ? until : std::max(valid_until_, until);
+  last_answer_ = std::max(last_answer_, answer.received);
+  plan_next(answer.before_send, every());
 }
 
 void RenewalPlan::failed(LocalTime now, std::uint64_t random) {

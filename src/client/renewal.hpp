@@ -12,6 +12,7 @@ struct Terms {
   bool renew = true;
   Micros renew_every{};  // 0: a third of the ttl
   Micros max_hold{};     // 0: no limit
+  Drift drift{};
 };
 
 // What one lease knows of its own time.
@@ -33,7 +34,15 @@ class RenewalPlan {
   bool reached_max_hold(LocalTime now) const { return wants_renewal() && !ttl_to_ask(now); }
 
   void sent();
-  void renewed(LocalTime before_send, Micros remaining);
+  // An answer to a question that asked for `asked`. The lease is never believed in for longer than
+  // the longest ttl it asked for: a store whose clock was set back tells more than it will keep.
+  struct Answer {
+    LocalTime before_send{};
+    LocalTime received{};
+    Micros asked{};
+    Micros remaining{};
+  };
+  void renewed(const Answer& answer);
   void failed(LocalTime now, std::uint64_t random);
   // No more renewals: max_hold is near.
   void stop_renewing();
@@ -54,6 +63,8 @@ class RenewalPlan {
   bool unconfirmed_;  // a claim: it takes one renewal even where none was asked for
   bool in_flight_ = false;
   unsigned failures_ = 0;
+  Micros longest_asked_;
+  LocalTime last_answer_;
 };
 
 }  // namespace holdfast::client

@@ -46,14 +46,15 @@ struct Times {
   LocalTime before_send{};  // of the question whose reply is judged
 };
 
-TakeResult judge(const Wanted& wanted, Times times, Result<Reply> reply) {
+TakeResult judge(const Core& core, const Wanted& wanted, Times times, Result<Reply> reply) {
   if (!reply) return std::unexpected(NotTaken{std::move(reply.error())});
   auto& outcome = std::get<model::LockOutcome>(reply->outcome);
   if (const auto* granted = std::get_if<model::Granted>(&outcome)) {
     // Up to the question: the lease begins no earlier, and the way back is not the caller's loss.
     const auto waited = std::chrono::floor<Micros>(times.before_send - times.began);
-    return Taken{wanted.request, granted->fence, granted->remaining, waited,
-                 valid_until(times.before_send, granted->remaining)};
+    const Micros remaining = std::min(granted->remaining, wanted.ttl);
+    return Taken{wanted.request, granted->fence, remaining, waited,
+                 valid_until(times.before_send, remaining, core.drift())};
   }
   if (auto* busy = std::get_if<model::Busy>(&outcome)) {
     Error error{Errc::busy, explain_busy(wanted.name, *busy)};
@@ -84,7 +85,7 @@ Task<bool> pause(std::shared_ptr<Core> core, Micros delay, std::stop_token stop)
 TakeResult take_now(Core& core, const Wanted& wanted) {
   const LocalTime began = core.runtime().now();
   auto asking = core.store().apply(question(core, wanted));
-  return judge(wanted, {began, began}, asking.take_ready());
+  return judge(core, wanted, {began, began}, asking.take_ready());
 }
 
 Task<TakeResult> take_at_once(std::shared_ptr<Core> core, Wanted wanted, std::stop_token stop) {
@@ -95,7 +96,7 @@ Task<TakeResult> take_at_once(std::shared_ptr<Core> core, Wanted wanted, std::st
     Request request = question(*core, wanted);
     auto asking = core->store().apply(std::move(request));
     Result<Reply> reply = co_await std::move(asking);
-    TakeResult result = judge(wanted, {began, before_send}, std::move(reply));
+    TakeResult result = judge(*core, wanted, {began, before_send}, std::move(reply));
     if (may_be_in_store(result)) give_back(core, wanted);
     if (result) result->attempts = retries + 1;
     if (result || retries == retry.times || !may_be_free_soon(result.error().error.code))
@@ -130,7 +131,7 @@ Task<TakeResult> take_waiting(std::shared_ptr<Core> core, Wanted wanted, std::st
   Request request = confirmation(*core, wanted);
   auto confirming = core->store().apply(std::move(request));
   Result<Reply> reply = co_await std::move(confirming);
-  TakeResult result = judge(wanted, {began, before_send}, std::move(reply));
+  TakeResult result = judge(*core, wanted, {began, before_send}, std::move(reply));
   if (!result) give_back(core, wanted);
   co_return result;
 }

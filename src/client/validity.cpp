@@ -7,24 +7,41 @@ namespace holdfast::client {
 
 using namespace std::chrono_literals;
 
-Micros drift_allowance(Micros lease) { return lease / 100 + 2ms; }
+namespace {
 
-LocalTime valid_until(LocalTime before_send, Micros remaining) {
-  return before_send + remaining - drift_allowance(remaining);
+constexpr Micros clock_grain = 2ms;
+
+Micros drift_over(Micros time, Drift drift) {
+  return Micros(time.count() / 1'000'000 * drift.ppm +
+                time.count() % 1'000'000 * drift.ppm / 1'000'000);
 }
 
-LocalTime valid_until(const ClockPair& pair, const model::Grant& grant, LocalTime received) {
+}  // namespace
+
+Micros drift_allowance(Micros lease, Drift drift) { return drift_over(lease, drift) + clock_grain; }
+
+LocalTime valid_until(LocalTime before_send, Micros remaining, Drift drift) {
+  return before_send + remaining - drift_allowance(remaining, drift);
+}
+
+std::optional<LocalTime> valid_until(const ClockPair& pair, const model::Grant& grant,
+                                     LocalTime received, Drift drift) {
   const Micros since_pair = grant.at - pair.store;
-  const Micros slow = since_pair.count() >= 0 ? since_pair * 99 / 100 : since_pair * 101 / 100;
-  const LocalTime granted = std::min<LocalTime>(pair.before_send + slow, received);
-  return granted + grant.lease - drift_allowance(grant.lease);
+  // Before the pair was read, our clock may have gone faster than the store's.
+  const std::int64_t rate_ppm = since_pair.count() >= 0 ? 1'000'000 : 1'000'000 - drift.ppm;
+  const Micros apart = drift_over(std::chrono::abs(since_pair), drift) * 1'000'000 / rate_ppm;
+  const LocalTime earliest = pair.before_send + since_pair - apart;
+  if (earliest > received + clock_grain) return std::nullopt;
+  const LocalTime granted = std::min<LocalTime>(earliest, received);
+  return granted + grant.lease - drift_allowance(grant.lease, drift);
 }
 
 std::optional<LocalTime> usable_at_once(const std::optional<ClockPair>& pair,
-                                        const model::Grant& grant, LocalTime received) {
+                                        const model::Grant& grant, LocalTime received,
+                                        Drift drift) {
   if (!pair) return std::nullopt;
-  const LocalTime until = valid_until(*pair, grant, received);
-  if (until - received < grant.lease / 2) return std::nullopt;
+  const auto until = valid_until(*pair, grant, received, drift);
+  if (!until || *until - received < grant.lease / 2) return std::nullopt;
   return until;
 }
 

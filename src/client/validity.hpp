@@ -13,11 +13,16 @@ namespace holdfast::client {
 using model::StoreTime;
 using runtime::LocalTime;
 
-// One per cent for clocks that run at different speeds, and two milliseconds for their grain.
-Micros drift_allowance(Micros lease);
+// By how much the clocks of the store and of this machine may run at different speeds.
+struct Drift {
+  std::uint32_t ppm = 10'000;  // one per cent
+};
+
+// The drift over the whole lease, and two milliseconds for the grain of the clocks.
+Micros drift_allowance(Micros lease, Drift drift);
 
 // For a lease told by a reply: counted from before its own command was sent, never from receipt.
-LocalTime valid_until(LocalTime before_send, Micros remaining);
+LocalTime valid_until(LocalTime before_send, Micros remaining, Drift drift);
 
 // The store's clock read in a reply, and the local time before that reply's command was sent:
 // the store read its clock no earlier than that.
@@ -26,13 +31,16 @@ struct ClockPair {
   StoreTime store{};
 };
 
-// For a lease told by a message that carries the store's time of the grant.
-LocalTime valid_until(const ClockPair& pair, const model::Grant& grant, LocalTime received);
+// For a lease told by a message that carries the store's time of the grant. Nothing if the pair
+// says that the grant was made after it was received: the store's clock was set since, or another
+// store was asked then, and the pair is void.
+std::optional<LocalTime> valid_until(const ClockPair& pair, const model::Grant& grant,
+                                     LocalTime received, Drift drift);
 
 // Whether a lease told by a message can be used before it is confirmed: at least half of the claim
 // must be left, and without a pair (the message overtook the Queued reply) nothing is known.
 std::optional<LocalTime> usable_at_once(const std::optional<ClockPair>& pair,
-                                        const model::Grant& grant, LocalTime received);
+                                        const model::Grant& grant, LocalTime received, Drift drift);
 
 // How long before the end of its validity a lease is declared lost, so that the signal is out
 // while the lock is surely still ours.

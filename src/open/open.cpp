@@ -22,6 +22,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <initializer_list>
 
 namespace holdfast {
@@ -211,6 +213,24 @@ Result<StorePtr> open_remote(const StoreUrl& url, RuntimePtr runtime) {
 
 constexpr std::string_view quorum_scheme = "redlock";
 
+// Every store takes `drift`; that of redlock: is between its members, and its own.
+Result<std::optional<client::Drift>> take_drift(StoreUrl& url) {
+  using backends::quorum::max_drift;
+  using backends::quorum::min_drift;
+  const auto given = url.options.find("drift");
+  if (given == url.options.end()) return std::nullopt;
+  const std::string text = std::move(given->second);
+  url.options.erase(given);
+  double value = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_number = failure == std::errc{} && end == text.data() + text.size();
+  if (!is_number || !(value >= min_drift && value <= max_drift)) {
+    return fail(Errc::bad_input, fmt::format("store: option 'drift' must be a number from {} to {}",
+                                             min_drift, max_drift));
+  }
+  return client::Drift{static_cast<std::uint32_t>(std::ceil(value * 1e6))};
+}
+
 struct Backend {
   std::string_view scheme;
   Result<StorePtr> (*open)(const StoreUrl&, RuntimePtr);
@@ -244,8 +264,12 @@ Result<std::shared_ptr<client::Core>> open_core(std::string_view url) {
         return std::unexpected(std::move(found.error()));
       }
     }
+    const auto drift = take_drift(*parsed);
+    if (!drift) return std::unexpected(drift.error());
     const auto runtime = runtime::shared_runtime();
-    return core_over(backend.open(*parsed, runtime), runtime);
+    auto core = core_over(backend.open(*parsed, runtime), runtime);
+    if (core && *drift) (*core)->assume(**drift);
+    return core;
   }
   if (parsed->scheme == quorum_scheme) {
     return fail(Errc::bad_input, "store: redlock: is written redlock://MEMBER,MEMBER,MEMBER");

@@ -27,8 +27,8 @@ GuardedRun::GuardedRun(std::shared_ptr<client::Core> core, LockName name, RunTer
       terms_(std::move(terms)),
       fence_(beginning.outcome.fence),
       took_over_(beginning.outcome.found == RunFound::abandoned),
-      plan_({.ttl = terms_.guard, .renew = renew}, core_->runtime().now(), beginning.valid_until,
-            std::nullopt) {}
+      plan_({.ttl = terms_.guard, .renew = renew, .drift = core_->drift()}, core_->runtime().now(),
+            beginning.valid_until, std::nullopt) {}
 
 bool GuardedRun::valid() const {
   const std::lock_guard lock(mutex_);
@@ -78,7 +78,7 @@ Task<Result<void>> GuardedRun::renew(LocalTime deadline) {
   }
   const std::lock_guard lock(mutex_);
   if (outcome != nullptr)
-    plan_.renewed(before_send, outcome->remaining);
+    plan_.renewed({before_send, now(), terms_.guard, outcome->remaining});
   else
     plan_.failed(now(), core_->runtime().random());
   if (state_ == State::running) arm();

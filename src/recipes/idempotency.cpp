@@ -178,7 +178,8 @@ Task<Result<Beginning>> begin_run(std::shared_ptr<client::Core> core, LockName n
     if (!is_worth_waiting(answer) || now >= give_up_at) {
       if (may_have_begun) take_back(core, name, terms);
       if (!answer) co_return std::unexpected(std::move(answer.error()));
-      const auto until = client::valid_until(before_send, answer->remaining);
+      const auto until =
+          client::valid_until(before_send, std::min(answer->remaining, terms.guard), core->drift());
       co_return Beginning{std::move(*answer), until};
     }
     const auto& backoff = answer ? between_looks : after_failed_looks;

@@ -32,7 +32,7 @@ TEST_F(LostReply, the_repeated_acquire_is_told_what_is_left_and_never_a_fresh_tt
   auto acquiring = mine.acquire("orders", {.ttl = 10s, .wait = 5s});
   advance(client::command_timeout + 20ms);
   ASSERT_TRUE(acquiring.done());
-  EXPECT_LE(now() + acquiring.result()->remaining(), start + 10s - client::drift_allowance(9s));
+  EXPECT_LE(now() + acquiring.result()->remaining(), start + 10s - client::drift_allowance(9s, {}));
 }
 
 TEST_F(LostReply, of_a_try_is_reported_as_unknown_and_cleaned_up) {

@@ -44,7 +44,7 @@ TEST_F(Lost, fires_by_the_local_clock_alone_and_before_the_store_would_grant_any
     advance(ttl);
     ASSERT_TRUE(signal.at) << ttl.count();
     EXPECT_TRUE(signal.while_held) << "the store would have granted it already";
-    EXPECT_LT(*signal.at, start + ttl - client::drift_allowance(ttl));
+    EXPECT_LT(*signal.at, start + ttl - client::drift_allowance(ttl, {}));
     EXPECT_FALSE(lease.valid());
     advance(2100ms);
     EXPECT_TRUE(next.result().has_value());

@@ -30,6 +30,14 @@ TEST(RealRuntime, a_lease_is_renewed_and_its_loss_is_told) {
   EXPECT_TRUE(lease.lost().stop_requested());
 }
 
+TEST(RealRuntime, a_store_opened_with_more_drift_is_believed_in_for_less) {
+  const auto client = value_of(open("memory:drift?drift=0.5"));
+  const auto lease = value_of(client.mutex("orders").acquire({.ttl = 60s}));
+  EXPECT_LT(lease.remaining(), 30s);
+  EXPECT_GT(lease.remaining(), 10s);
+  EXPECT_EQ(value_of(client.inspect("orders")).holders.size(), 1U);
+}
+
 TEST(RealRuntime, a_wait_ends_by_time_and_by_stop_token) {
   const auto client = real_client();
   const auto lease = value_of(client.mutex("orders").acquire());

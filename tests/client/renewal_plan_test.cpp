@@ -11,7 +11,12 @@ using namespace std::chrono_literals;
 constexpr LocalTime start{1000h};
 
 RenewalPlan plan(Terms terms) {
-  return {terms, start, valid_until(start, terms.ttl), std::nullopt};
+  return {terms, start, valid_until(start, terms.ttl, terms.drift), std::nullopt};
+}
+
+// An answer that came at once.
+RenewalPlan::Answer answer(LocalTime sent, Micros asked, Micros remaining) {
+  return {.before_send = sent, .received = sent, .asked = asked, .remaining = remaining};
 }
 
 TEST(RenewalPlan, renews_at_a_third_of_the_ttl) {
@@ -52,16 +57,57 @@ TEST(RenewalPlan, one_renewal_is_on_its_way_at_a_time) {
   it.sent();
   EXPECT_FALSE(it.renewal_due(start + 20s));
   EXPECT_EQ(it.next_event(), it.lost_at());
-  it.renewed(start + 10s, 30s);
+  it.renewed(answer(start + 10s, 30s, 30s));
   EXPECT_TRUE(it.renewal_due(start + 20s));
 }
 
 TEST(RenewalPlan, a_renewal_counts_from_its_sending_and_never_shortens) {
   auto it = plan({.ttl = 30s});
-  it.renewed(start + 10s, 30s);
-  EXPECT_EQ(it.valid_until(), valid_until(start + 10s, 30s));
-  it.renewed(start + 11s, 1s);
-  EXPECT_EQ(it.valid_until(), valid_until(start + 10s, 30s));
+  it.renewed(answer(start + 10s, 30s, 30s));
+  EXPECT_EQ(it.valid_until(), valid_until(start + 10s, 30s, {}));
+  const RenewalPlan::Answer late{
+      .before_send = start + 1s, .received = start + 11s, .asked = 30s, .remaining = 1s};
+  it.renewed(late);
+  EXPECT_EQ(it.valid_until(), valid_until(start + 10s, 30s, {}));
+}
+
+TEST(RenewalPlan, a_slow_answer_that_tells_of_the_same_end_shortens_nothing) {
+  auto it = plan({.ttl = 30s});
+  const RenewalPlan::Answer slow{
+      .before_send = start + 1s, .received = start + 3s, .asked = 20ms, .remaining = 27s};
+  it.renewed(slow);
+  EXPECT_EQ(it.valid_until(), valid_until(start, 30s, {}));
+}
+
+// The store's clock was set back by an hour, and forward again later.
+TEST(RenewalPlan, is_not_believed_in_for_longer_than_the_longest_ttl_it_asked_for) {
+  auto it = plan({.ttl = 30s});
+  it.renewed(answer(start + 10s, 30s, 1h));
+  EXPECT_EQ(it.valid_until(), valid_until(start + 10s, 30s, {}));
+  it.renewed(answer(start + 20s, 90s, 1h));
+  EXPECT_EQ(it.valid_until(), valid_until(start + 20s, 90s, {}));
+  it.renewed(answer(start + 30s, 30s, 1h));
+  EXPECT_EQ(it.valid_until(), valid_until(start + 30s, 90s, {}));
+}
+
+TEST(RenewalPlan, a_newer_answer_that_tells_of_an_earlier_end_is_believed) {
+  auto it = plan({.ttl = 30s});
+  it.renewed(answer(start + 10s, 30s, 30s));
+  it.renewed(answer(start + 11s, 20ms, 5s));
+  EXPECT_EQ(it.valid_until(), valid_until(start + 11s, 5s, {}));
+}
+
+TEST(RenewalPlan, an_adopted_lease_may_have_more_left_than_a_default_ttl) {
+  RenewalPlan it({.ttl = 30s, .renew = false}, start, start + 10min, std::nullopt);
+  it.renewed(answer(start + 1s, 20ms, 11min));
+  EXPECT_EQ(it.valid_until(), start + 10min);
+}
+
+TEST(RenewalPlan, a_store_with_more_drift_is_believed_in_for_less) {
+  auto it = plan({.ttl = 30s, .drift = {100'000}});
+  EXPECT_EQ(it.valid_until(), start + 27s - 2ms);
+  it.renewed(answer(start + 10s, 30s, 30s));
+  EXPECT_EQ(it.valid_until(), start + 37s - 2ms);
 }
 
 TEST(RenewalPlan, failures_are_retried_with_growing_pauses_and_a_success_forgets_them) {
@@ -74,7 +120,7 @@ TEST(RenewalPlan, failures_are_retried_with_growing_pauses_and_a_success_forgets
   EXPECT_EQ(it.next_event(), first_failure + 75ms);
   for (int i = 0; i < 20; ++i) it.failed(first_failure, no_jitter_up);
   EXPECT_EQ(it.next_event(), first_failure + 375ms);
-  it.renewed(first_failure, 30s);
+  it.renewed(answer(first_failure, 30s, 30s));
   it.failed(first_failure, no_jitter_up);
   EXPECT_EQ(it.next_event(), first_failure + 37500us);
 }
@@ -89,7 +135,7 @@ TEST(RenewalPlan, a_failure_does_not_start_a_renewal_that_nobody_wanted) {
 TEST(RenewalPlan, a_claim_without_renewal_is_confirmed_once) {
   RenewalPlan it({.ttl = 30s, .renew = false}, start, start + 400ms, 450ms);
   EXPECT_TRUE(it.renewal_due(start + 150ms));
-  it.renewed(start + 150ms, 30s);
+  it.renewed(answer(start + 150ms, 30s, 30s));
   EXPECT_EQ(it.next_event(), it.lost_at());
 }
 
@@ -106,14 +152,14 @@ TEST(RenewalPlan, once_stopped_it_only_waits_for_its_end) {
   auto it = plan({.ttl = 30s});
   it.stop_renewing();
   EXPECT_EQ(it.next_event(), it.lost_at());
-  it.renewed(start + 10s, 30s);
+  it.renewed(answer(start + 10s, 30s, 30s));
   EXPECT_EQ(it.next_event(), it.lost_at());
 }
 
 TEST(RenewalPlan, a_new_ttl_changes_the_pace) {
   auto it = plan({.ttl = 30s});
   it.change_ttl(60s);
-  it.renewed(start + 10s, 60s);
+  it.renewed(answer(start + 10s, 60s, 60s));
   EXPECT_EQ(it.next_event(), start + 30s);
 }
 

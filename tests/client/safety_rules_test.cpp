@@ -57,7 +57,7 @@ TEST_F(SafetyRule, rule_1_the_deadline_is_counted_from_before_the_sending_of_the
   ASSERT_EQ(sent.size(), 2U);
   const auto until = now() + acquiring.result()->remaining();
   EXPECT_GT(until, start + 10s) << "not from the first attempt";
-  EXPECT_LE(until, sent[1].at + 10s - client::drift_allowance(10s)) << "not from receipt";
+  EXPECT_LE(until, sent[1].at + 10s - client::drift_allowance(10s, {})) << "not from receipt";
 }
 
 TEST_F(SafetyRule, rule_1_a_slow_renewal_counts_from_its_own_sending) {
@@ -65,7 +65,7 @@ TEST_F(SafetyRule, rule_1_a_slow_renewal_counts_from_its_own_sending) {
   mine.line->script(Verb::renew, Fault::delay_reply(400ms));
   advance(3800ms);
   const auto sent = mine.line->history(Verb::renew).at(0).at;
-  EXPECT_LE(now() + lease.remaining(), sent + 10s - client::drift_allowance(10s));
+  EXPECT_LE(now() + lease.remaining(), sent + 10s - client::drift_allowance(10s, {}));
   EXPECT_GT(lease.remaining(), 9s);
 }
 

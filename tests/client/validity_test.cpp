@@ -9,52 +9,64 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr LocalTime sent{1000h};
+constexpr Drift one_per_cent{};
 constexpr StoreTime store_sent{5h};
 
 TEST(Validity, the_drift_is_one_per_cent_and_two_milliseconds) {
-  EXPECT_EQ(drift_allowance(0s), 2ms);
-  EXPECT_EQ(drift_allowance(30s), 302ms);
-  EXPECT_EQ(drift_allowance(20ms), 2200us);
+  EXPECT_EQ(drift_allowance(0s, one_per_cent), 2ms);
+  EXPECT_EQ(drift_allowance(30s, one_per_cent), 302ms);
+  EXPECT_EQ(drift_allowance(20ms, one_per_cent), 2200us);
 }
 
 TEST(Validity, a_reply_counts_from_before_its_command_was_sent) {
-  EXPECT_EQ(valid_until(sent, 30s), sent + 30s - 302ms);
+  EXPECT_EQ(valid_until(sent, 30s, one_per_cent), sent + 30s - 302ms);
 }
 
 TEST(Validity, a_reply_with_nothing_left_is_over_already) {
-  EXPECT_LT(valid_until(sent, 0s), sent);
-  EXPECT_LT(valid_until(sent, 1ms), sent);
+  EXPECT_LT(valid_until(sent, 0s, one_per_cent), sent);
+  EXPECT_LT(valid_until(sent, 1ms, one_per_cent), sent);
 }
 
 TEST(Validity, a_message_counts_from_the_earliest_moment_the_grant_can_have_been) {
   const ClockPair pair{sent, store_sent};
   const model::Grant grant{.fence = 1, .at = store_sent + 100ms, .lease = 500ms};
-  EXPECT_EQ(valid_until(pair, grant, sent + 1h), sent + 99ms + 500ms - 7ms);
+  EXPECT_EQ(valid_until(pair, grant, sent + 1h, one_per_cent), sent + 99ms + 500ms - 7ms);
 }
 
 TEST(Validity, a_grant_before_the_pair_was_read_is_put_further_back) {
   const ClockPair pair{sent, store_sent};
   const model::Grant grant{.fence = 1, .at = store_sent - 100ms, .lease = 500ms};
-  EXPECT_EQ(valid_until(pair, grant, sent + 1h), sent - 101ms + 500ms - 7ms);
+  EXPECT_EQ(valid_until(pair, grant, sent + 1h, one_per_cent), sent - 101ms - 10us + 500ms - 7ms);
 }
 
-TEST(Validity, a_message_never_says_more_than_its_receipt_and_the_whole_lease) {
+// Within the grain of the clocks the receipt is the bound. Beyond it the pair is another server's,
+// or the store's clock was set since: the receipt says nothing of when the grant was made.
+TEST(Validity, a_pair_that_puts_the_grant_after_its_receipt_is_void) {
   const ClockPair pair{sent, store_sent};
+  const model::Grant grant{.fence = 1, .at = store_sent + 100ms, .lease = 500ms};
+  EXPECT_EQ(valid_until(pair, grant, sent + 97ms, one_per_cent), sent + 97ms + 500ms - 7ms);
+  EXPECT_EQ(valid_until(pair, grant, sent + 96ms, one_per_cent), std::nullopt);
   const model::Grant from_the_future{.fence = 1, .at = store_sent + 1h, .lease = 500ms};
-  EXPECT_EQ(valid_until(pair, from_the_future, sent + 1s), sent + 1s + 500ms - 7ms);
+  EXPECT_EQ(usable_at_once(pair, from_the_future, sent + 1s, one_per_cent), std::nullopt);
 }
 
 TEST(Validity, a_message_is_usable_at_once_only_with_a_pair_and_half_of_the_claim_left) {
   const ClockPair pair{sent, store_sent};
   const model::Grant grant{.fence = 1, .at = store_sent, .lease = 500ms};
-  EXPECT_FALSE(usable_at_once(std::nullopt, grant, sent));
-  EXPECT_TRUE(usable_at_once(pair, grant, sent + 243ms));
-  EXPECT_FALSE(usable_at_once(pair, grant, sent + 243ms + 1us));
+  EXPECT_FALSE(usable_at_once(std::nullopt, grant, sent, one_per_cent));
+  EXPECT_TRUE(usable_at_once(pair, grant, sent + 243ms, one_per_cent));
+  EXPECT_FALSE(usable_at_once(pair, grant, sent + 243ms + 1us, one_per_cent));
 }
 
-// Whatever the clocks' speeds within a per cent: what we believe ends before the store's lease.
-TEST(Validity, belief_ends_before_the_lease_for_all_clocks_that_keep_within_a_per_cent) {
-  for (const double rate : {0.99, 0.995, 1.0, 1.005, 1.01}) {  // store seconds per local second
+// Whatever the clocks' speeds within the drift: what we believe ends before the store's lease.
+class ValidityWithDrift : public ::testing::TestWithParam<std::uint32_t> {};
+INSTANTIATE_TEST_SUITE_P(, ValidityWithDrift, ::testing::Values(10'000, 50'000, 100'000, 500'000));
+
+TEST_P(ValidityWithDrift, belief_ends_before_the_lease_for_all_clocks_that_keep_within_it) {
+  const Drift drift{GetParam()};
+  const double most = drift.ppm / 1e6;
+  // Store seconds per local second.
+  for (const double rate : {1 - most, 1 - most / 2, 1.0, 1 + most / 2, 1 + most}) {
     for (const auto lease : {20ms, 500ms, 30'000ms}) {
       for (const auto age : {0ms, 10ms, 100ms, 1'000ms, 60'000ms}) {
         const ClockPair pair{sent, store_sent};
@@ -63,8 +75,10 @@ TEST(Validity, belief_ends_before_the_lease_for_all_clocks_that_keep_within_a_pe
         const model::Grant grant{.fence = 1, .at = store_sent + store_age, .lease = lease};
         const Micros real_length(static_cast<std::int64_t>(
             static_cast<double>(std::chrono::microseconds(lease).count()) / rate));
-        EXPECT_LT(valid_until(pair, grant, sent + age), sent + age + real_length);
-        EXPECT_LT(valid_until(sent, lease), sent + real_length);
+        const auto until = valid_until(pair, grant, sent + age, drift);
+        ASSERT_TRUE(until);
+        EXPECT_LT(*until, sent + age + real_length);
+        EXPECT_LT(valid_until(sent, lease, drift), sent + real_length);
       }
     }
   }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/file/folder.hpp"
 
+#include "backends/file/file_system.hpp"
 #include "backends/file/places.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -21,33 +21,6 @@
 namespace holdfast::backends::file {
 
 namespace {
-
-constexpr long xfs_magic = 0x58465342;
-constexpr long cifs_magic = 0xFF534D42;
-constexpr long smb2_magic = 0xFE534D42;
-constexpr long fuse_magic = 0x65735546;
-
-// Mapped memory and futexes end at the machine's border: on these, two machines would each have a
-// lock of their own. FUSE may be either, and cannot be asked.
-const char* network_file_system(long type) {
-  switch (type) {
-    case NFS_SUPER_MAGIC: return "NFS";
-    case cifs_magic:
-    case smb2_magic:
-    case SMB_SUPER_MAGIC: return "SMB";
-    case AFS_SUPER_MAGIC:
-    case AFS_FS_MAGIC: return "AFS";
-    case CODA_SUPER_MAGIC: return "Coda";
-    case CEPH_SUPER_MAGIC: return "Ceph";
-    case V9FS_MAGIC: return "9p";
-    case fuse_magic: return "FUSE";
-    default: return nullptr;
-  }
-}
-
-bool keeps_space(long type) {
-  return type == TMPFS_MAGIC || type == EXT4_SUPER_MAGIC || type == xfs_magic;
-}
 
 std::string message_of(int error) { return std::generic_category().message(error); }
 
@@ -92,14 +65,16 @@ Result<void> Folder::look() {
                                "has mode {:04o}",
                                found.st_mode & 07777));
   }
-  if (const char* network = network_file_system(system.f_type)) {
+  file_system_ = static_cast<unsigned long>(system.f_type);
+  const FileSystem kind = file_system_of(file_system_);
+  if (!kind.is_local) {
     return failure(Errc::unsupported,
-                   fmt::format("path: the folder must be on a file system of this machine, and it "
-                               "is on {}, which other machines may share",
-                               network));
+                   fmt::format("path: the folder must be on a file system that this machine has "
+                               "alone (ext4, XFS, Btrfs, ZFS, tmpfs and the like), and it is on {}",
+                               kind.name));
   }
   identity_ = {found.st_dev, found.st_ino};
-  keeps_allocated_space_ = keeps_space(system.f_type);
+  keeps_allocated_space_ = kind.keeps_allocated_space;
   return {};
 }
 

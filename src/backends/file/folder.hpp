@@ -20,7 +20,7 @@ namespace holdfast::backends::file {
 class Folder {
  public:
   // Makes the folder (not its parents) if there is none. Errors: bad_input (not a folder, not ours,
-  // open to others), unsupported (a network file system), unavailable.
+  // open to others), unsupported (a file system that other machines may share), unavailable.
   static Result<Folder> open(const std::string& path);
 
   struct Identity {
@@ -36,8 +36,8 @@ class Folder {
   std::string path_of(std::string_view name) const;
   bool has(const std::string& name) const;
 
-  // True where space that was allocated for a file is there for good. On file systems that copy on
-  // write a full disk can refuse any write, and a write into a mapping then kills the process.
+  // The type of its file system as statfs() tells it (file_system.hpp).
+  unsigned long file_system() const noexcept { return file_system_; }
   bool keeps_allocated_space() const noexcept { return keeps_allocated_space_; }
 
   // Keeps other processes from initialising the folder. Let go when the folder is closed, or with
@@ -62,6 +62,7 @@ class Folder {
   std::string path_;
   Descriptor fd_;
   Identity identity_;
+  unsigned long file_system_ = 0;
   bool keeps_allocated_space_ = false;
 };
 

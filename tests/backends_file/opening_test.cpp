@@ -213,6 +213,20 @@ TEST_F(Opening, a_store_whose_files_were_deleted_says_so) {
   EXPECT_THAT(after.error().message, HasSubstr("its files were deleted"));
 }
 
+TEST_F(Opening, a_store_whose_files_were_deleted_is_opened_anew_while_an_old_client_lives) {
+  Door old = must_open();
+  const Fence before = fence_of(old.acquire());
+  std::filesystem::remove(wake());
+  std::filesystem::remove(database());
+  Door anew = must_open();
+  EXPECT_GT(fence_of(anew.acquire({.owner = "ben", .request = 2})), before);
+  runtime_->pass(1s);
+  EXPECT_EQ(old.acquire({.owner = "cleo", .request = 3}).error().code, Errc::unavailable);
+  EXPECT_TRUE(is<model::Busy>(must_open().acquire({.owner = "cleo", .request = 3})))
+      << "all clients from now on share the new one";
+  EXPECT_TRUE(is<model::Released>(anew.release({.owner = "ben", .request = 2})));
+}
+
 TEST_F(Opening, programs_started_by_ours_inherit_no_file_of_the_store) {
   Door door = must_open();
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {

@@ -148,12 +148,14 @@ Result<void> Environment::check_process() const {
 
 Result<void> Environment::check_files(runtime::LocalTime now) {
   if (now < look_again_at_) return {};
-  if (wake_.is_deleted() || database_->is_deleted()) {
+  if (is_deleted()) {
     return failure(Errc::unavailable, "its files were deleted; open the store again");
   }
   look_again_at_ = now + look_every;
   return {};
 }
+
+bool Environment::is_deleted() const { return wake_.is_deleted() || database_->is_deleted(); }
 
 bool Environment::is_of_a_parent() const noexcept {
   return generation_ != runtime::fork_generation();

@@ -54,6 +54,8 @@ class Environment {
 
   const WakeFile& wake() const noexcept { return wake_; }
   bool durable() const noexcept { return options_.durable; }
+  // True once its files were deleted: new processes then meet in other ones.
+  bool is_deleted() const;
   bool is_of_a_parent() const noexcept;
   std::string describe() const;
   std::unexpected<Error> failure(Errc code, std::string_view what) const;

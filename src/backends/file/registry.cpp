@@ -49,7 +49,9 @@ Result<std::shared_ptr<Environment>> shared_environment(EnvironmentOptions optio
   const std::lock_guard lock(known.mutex);
   std::erase_if(known.environments, [](const auto& entry) { return entry.second.expired(); });
   if (const auto found = known.environments.find(key); found != known.environments.end()) {
-    if (auto environment = found->second.lock()) return environment;
+    // Clients of a deleted store may live on, and are told so; a new one gets a new store.
+    auto environment = found->second.lock();
+    if (environment && !environment->is_deleted()) return environment;
   }
   auto environment = Environment::open(std::move(options), std::move(*folder), runtime);
   if (environment) known.environments[key] = *environment;

@@ -128,7 +128,7 @@ TEST_F(Durable, steps_that_wait_together_share_one_commit) {
 
 TEST_F(Durable, in_a_shared_transaction_a_step_that_is_refused_leaves_the_others_alone) {
   auto folder = backends::file::Folder::open(folder_.path());
-  auto wake = backends::file::WakeFile::open(*folder, std::string(this_boot));
+  auto wake = backends::file::WakeFile::open(*folder, {.boot_id = std::string(this_boot)});
   ASSERT_TRUE(folder && wake);
   auto database = backends::file::Database::open(
       *folder, {.name = "locks-test.mdb", .initial_bytes = 1 << 20, .max_bytes = 1 << 20});
@@ -142,7 +142,7 @@ TEST_F(Durable, in_a_shared_transaction_a_step_that_is_refused_leaves_the_others
   backends::file::PendingStep steps[] = {
       {.request = &requests[0]}, {.request = &requests[1]}, {.request = &requests[2]}};
   backends::file::PendingStep* const all[] = {&steps[0], &steps[1], &steps[2]};
-  run_steps(**database, wake->layout(), all, model::StoreTime(1s));
+  run_steps(**database, *wake, all, model::StoreTime(1s));
   const Fence first = fence_of(outcome_of(std::move(steps[0].reply)));
   EXPECT_TRUE(is<model::Busy>(outcome_of(std::move(steps[1].reply))));
   EXPECT_GT(fence_of(outcome_of(std::move(steps[2].reply))), first);

@@ -184,8 +184,27 @@ TEST_F(Opening, a_database_of_a_newer_version_is_refused) {
 
 TEST_F(Opening, a_wake_file_of_a_newer_version_is_refused) {
   must_open();
-  overwrite(wake(), 8, "\x02");
-  expect_refused(wake(), "has format 2, and this version knows 1");
+  overwrite(wake(), 8, "\x03");
+  expect_refused(wake(), "has format 3, and this version knows 2; a newer Holdfast");
+}
+
+TEST_F(Opening, a_wake_file_of_an_older_version_is_refused_while_a_process_has_it_open) {
+  {
+    must_open();
+  }
+  overwrite(wake(), 8, "\x01");
+  const int used = ::open(wake().c_str(), O_RDWR | O_CLOEXEC);
+  expect_refused(wake(), "has format 1, and this version knows 2; an older Holdfast uses");
+  close(used);
+}
+
+TEST_F(Opening, a_wake_file_of_an_older_version_that_nobody_uses_is_replaced_and_no_lease_ends) {
+  const Fence before = fence_of(must_open().acquire());
+  overwrite(wake(), 8, "\x01");
+  Door door = must_open();
+  EXPECT_TRUE(is<model::Busy>(door.acquire({.owner = "ben", .request = 2})));
+  EXPECT_TRUE(is<model::Released>(door.release()));
+  EXPECT_GT(fence_of(door.acquire({.owner = "ben", .request = 2})), before);
 }
 
 TEST_F(Opening, a_folder_is_durable_or_not_but_never_both) {
@@ -225,6 +244,61 @@ TEST_F(Opening, a_store_whose_files_were_deleted_is_opened_anew_while_an_old_cli
   EXPECT_TRUE(is<model::Busy>(must_open().acquire({.owner = "cleo", .request = 3})))
       << "all clients from now on share the new one";
   EXPECT_TRUE(is<model::Released>(anew.release({.owner = "ben", .request = 2})));
+}
+
+TEST_F(Opening, a_store_whose_files_were_closed_behind_its_back_says_so) {
+  ChildProcess child([this] {
+    Door door = must_open();
+    if (!door.acquire()) return 1;
+    // The later of the two that are open: the one that proves that this process lives.
+    int proof = -1;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+      std::error_code gone;
+      const auto target = std::filesystem::read_symlink(entry.path(), gone).string();
+      if (target == wake()) proof = std::max(proof, std::stoi(entry.path().filename()));
+    }
+    if (close(proof) != 0) return 2;
+    runtime_->pass(1s);
+    const auto after = door.release();
+    if (after || after.error().code != Errc::unavailable) return 3;
+    return after.error().message.find("closed by another part") == std::string::npos ? 4 : 0;
+  });
+  EXPECT_EQ(child.join(), 0);
+}
+
+TEST_F(Opening, another_boot_clock_is_refused_with_its_distance) {
+  ASSERT_TRUE(open({.boot_clock = 0ns}));
+  ChildProcess child([this] {
+    const auto door = open({.boot_clock = 100s});
+    if (door || door.error().code != Errc::unsupported) return 1;
+    if (door.error().message.find("is +100.000 s from that") == std::string::npos) return 2;
+    return open({.boot_clock = 0ns}) ? 0 : 3;
+  });
+  EXPECT_EQ(child.join(), 0);
+}
+
+TEST_F(Opening, the_offset_of_the_boot_clock_is_read_from_the_kernels_text) {
+  using backends::file::parse_boot_clock_offset;
+  EXPECT_EQ(parse_boot_clock_offset("monotonic           7         0\n"
+                                    "boottime         1000        42\n"),
+            1000s + 42ns);
+  EXPECT_EQ(parse_boot_clock_offset("boottime -5 900000000\n"), -5s + 900ms);
+  EXPECT_EQ(parse_boot_clock_offset("monotonic 7 0\n"), std::nullopt);
+  EXPECT_EQ(parse_boot_clock_offset("boottime soon"), std::nullopt);
+  EXPECT_EQ(parse_boot_clock_offset(""), std::nullopt);
+  EXPECT_TRUE(backends::file::boot_clock_offset());
+}
+
+TEST_F(Opening, a_folder_that_was_made_through_another_file_system_is_refused) {
+  {
+    must_open();
+  }
+  constexpr std::streamoff file_system_at = 32;
+  overwrite(wake(), file_system_at, std::string_view("\x30\x76\x4c\x79", 4));
+  const auto door = open();
+  ASSERT_FALSE(door);
+  EXPECT_EQ(door.error().code, Errc::unsupported);
+  EXPECT_THAT(door.error().message, HasSubstr("made the store through overlayfs"));
 }
 
 TEST_F(Opening, programs_started_by_ours_inherit_no_file_of_the_store) {

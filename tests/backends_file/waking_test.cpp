@@ -5,7 +5,6 @@
 
 #include <atomic>
 #include <future>
-#include <latch>
 #include <thread>
 #include <vector>
 
@@ -27,6 +26,12 @@ class Waking : public FileStoreTest {
     auto environment = backends::file::shared_environment(
         {.path = folder_.path(), .boot_id = std::string(this_boot)}, *runtime);
     return Door(backends::file::make_file_store(std::move(*environment), runtime), runtime);
+  }
+
+  std::shared_ptr<Environment> environment_here() {
+    return backends::file::shared_environment(
+               {.path = folder_.path(), .boot_id = std::string(this_boot)}, *runtime_)
+        .value();
   }
 
   // Queues once it is told to, says 'q', and waits: 'n' if nothing came, and if something did, asks
@@ -133,7 +138,7 @@ TEST_F(Waking, a_hand_over_in_the_ring_arrives_as_it_was_sent) {
       {.path = folder_.path(), .boot_id = std::string(this_boot)}, *runtime_);
   ASSERT_TRUE(environment);
   auto& wake = (*environment)->wake().layout();
-  const auto process = claim_slot(wake, 1 << 20, getpid());
+  const auto process = claim_slot((*environment)->wake(), 1 << 20);
   send(wake, *process, {model::RequestId{5}, model::Grant{42, model::StoreTime(3s), 500ms}});
   const auto& slot = backends::file::slot_of(wake, *process);
   const auto said = backends::file::read_ring(slot, 0);
@@ -153,60 +158,63 @@ TEST_F(Waking, the_slots_are_limited_and_the_one_too_many_is_told_the_limit) {
       {.path = folder_.path(), .boot_id = std::string(this_boot)}, *runtime_);
   ASSERT_TRUE(environment);
   auto& wake = (*environment)->wake().layout();
-  // By many threads, since the thread sanitizer cannot follow one that holds more than 64 locks.
-  constexpr std::uint32_t per_thread = 32;
-  constexpr std::uint32_t thread_count = max_waiting_processes / per_thread;
-  std::latch all_taken(thread_count + 1);
-  std::latch let_go(1);
-  std::atomic<std::uint32_t> taken = 0;
-  std::vector<std::jthread> threads;
-  for (std::uint32_t i = 0; i < thread_count; ++i) {
-    threads.emplace_back([&] {
-      std::vector<model::ProcessId> mine;
-      while (mine.size() < per_thread) {
-        if (const auto slot = claim_slot(wake, runtime_->random(), getpid())) mine.push_back(*slot);
-      }
-      taken += per_thread;
-      all_taken.arrive_and_wait();
-      let_go.wait();
-      for (const auto slot : mine) give_back_slot(wake, slot);
-    });
+  std::vector<model::ProcessId> taken;
+  while (const auto slot = claim_slot((*environment)->wake(), runtime_->random())) {
+    taken.push_back(*slot);
   }
-  all_taken.arrive_and_wait();
-  EXPECT_EQ(taken, max_waiting_processes);
+  EXPECT_EQ(taken.size(), max_waiting_processes);
   const auto store = backends::file::make_file_store(*environment, runtime_);
   const auto refused = store->listen(name_of("lock"), owner_of("anna"), model::RequestId{7});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::limit_reached);
   EXPECT_NE(refused.error().message.find("max_waiting_processes"), std::string::npos);
-  let_go.count_down();
-  threads.clear();
+  for (const auto slot : taken) give_back_slot(wake, slot);
   EXPECT_TRUE(store->listen(name_of("lock"), owner_of("anna"), model::RequestId{7}));
 }
 
 TEST_F(Waking, a_slot_of_a_dead_process_is_found_dead_and_used_again) {
-  const auto environment = backends::file::shared_environment(
-      {.path = folder_.path(), .boot_id = std::string(this_boot)}, *runtime_);
-  ASSERT_TRUE(environment);
-  auto& wake = (*environment)->wake().layout();
-  const auto kept = claim_slot(wake, 1 << 20, getpid());
+  const auto environment = environment_here();
+  const auto& file = environment->wake();
+  auto& wake = file.layout();
+  const auto kept = claim_slot(file, 1 << 20);
   ChildProcess child([&] {
-    claim_slot(wake, 2 << 20, getpid());
+    const auto own = environment_here();
+    claim_slot(own->wake(), 2 << 20);
     from_first_.tell('c');
     pause();
     return 0;
   });
   ASSERT_EQ(from_first_.hear(), 'c');
-  const model::ProcessId process{wake.slots[1].process.load()};
-  std::thread([&] { EXPECT_TRUE(is_listening(wake, *kept)); }).join();
-  EXPECT_TRUE(is_listening(wake, process));
+  const model::ProcessId process{wake.listeners[1].load()};
+  EXPECT_TRUE(is_listening(file, *kept));
+  EXPECT_TRUE(is_listening(file, process));
   child.kill_now();
-  EXPECT_FALSE(is_listening(wake, process));
-  EXPECT_EQ(wake.slots[1].process.load(), 0U);
-  const auto next = claim_slot(wake, 3 << 20, getpid());
-  EXPECT_FALSE(is_listening(wake, process)) << "the next user of a slot is somebody else";
+  EXPECT_FALSE(is_listening(file, process));
+  EXPECT_EQ(wake.listeners[1].load(), 0U);
+  const auto next = claim_slot(file, 3 << 20);
+  EXPECT_FALSE(is_listening(file, process)) << "the next user of a slot is somebody else";
   give_back_slot(wake, *next);
   give_back_slot(wake, *kept);
+}
+
+TEST_F(Waking, slots_of_dead_processes_are_used_when_no_other_is_free) {
+  const auto environment = environment_here();
+  const auto& file = environment->wake();
+  ChildProcess child([&] {
+    const auto own = environment_here();
+    while (claim_slot(own->wake(), 2 << 20)) {
+    }
+    from_first_.tell('c');
+    pause();
+    return 0;
+  });
+  ASSERT_EQ(from_first_.hear(), 'c');
+  EXPECT_FALSE(claim_slot(file, 1 << 20));
+  child.kill_now();
+  const auto slot = claim_slot(file, 1 << 20);
+  ASSERT_TRUE(slot);
+  EXPECT_TRUE(is_listening(file, *slot));
+  give_back_slot(file.layout(), *slot);
 }
 
 TEST_F(Waking, a_store_may_be_dropped_by_the_waiter_that_it_resumed) {

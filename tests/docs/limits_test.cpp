@@ -104,6 +104,7 @@ std::map<std::string, Limit> library_limits() {
       {"max_holders", model::limits::max_holders},
       {"max_waiters", model::limits::max_waiters},
       {"max_store_bytes", backends::file::EnvironmentOptions{}.max_bytes},
+      {"max_open_processes", std::uint64_t{backends::file::max_open_processes}},
       {"max_waiting_processes", std::uint64_t{backends::file::max_waiting_processes}},
       {"max_queued_steps", backends::file::max_queued_steps},
       {"max_records_per_page", backends::file::max_records_per_page},

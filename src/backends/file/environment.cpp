@@ -42,7 +42,12 @@ Error named(Error error, const std::string& store) {
 
 Result<std::shared_ptr<Environment>> Environment::open(EnvironmentOptions options, Folder folder,
                                                        const runtime::Runtime& runtime) {
-  auto wake = WakeFile::open(folder, options.boot_id);
+  if (!options.boot_clock) {
+    auto offset = boot_clock_offset();
+    if (!offset) return std::unexpected(std::move(offset.error()));
+    options.boot_clock = *offset;
+  }
+  auto wake = WakeFile::open(folder, {options.boot_id, *options.boot_clock});
   if (!wake) return std::unexpected(std::move(wake.error()));
   if (!options.mapped_writes) {
     options.mapped_writes = !options.durable && folder.keeps_allocated_space();
@@ -106,16 +111,14 @@ Result<std::optional<WriterLock>> Environment::enter_within(std::chrono::nanosec
                                                             const runtime::Runtime& runtime) {
   if (auto ours = check_process(); !ours) return std::unexpected(std::move(ours.error()));
   auto lock = WriterLock::try_for(wake_, slice, runtime);
-  if (!lock) return std::unexpected(named(std::move(lock.error()), describe()));
-  if (!*lock) return lock;
-  if (auto there = check_files((*lock)->entered_at()); !there)
-    return std::unexpected(there.error());
+  if (!lock) return lock;
+  if (auto there = check_files(lock->entered_at()); !there) return std::unexpected(there.error());
   return lock;
 }
 
 void Environment::run(WriterLock lock, std::span<PendingStep* const> steps) {
   WakeLayout& wake = wake_.layout();
-  run_steps(*database_, wake, steps, store_time(lock.entered_at()));
+  run_steps(*database_, wake_, steps, store_time(lock.entered_at()));
   for (PendingStep* step : steps) {
     auto& reply = step->reply;
     if (!reply) reply = std::unexpected(named(std::move(reply.error()), describe()));
@@ -130,8 +133,7 @@ void Environment::run(WriterLock lock, std::span<PendingStep* const> steps) {
 }
 
 bool Environment::run_if_it_changes_nothing(WriterLock lock, PendingStep& step) {
-  return file::run_if_it_changes_nothing(*database_, wake_.layout(), step,
-                                         store_time(lock.entered_at()));
+  return file::run_if_it_changes_nothing(*database_, wake_, step, store_time(lock.entered_at()));
 }
 
 Result<LockPage> Environment::list(WriterLock lock, const store::ListRequest& request) {
@@ -150,6 +152,10 @@ Result<void> Environment::check_files(runtime::LocalTime now) {
   if (now < look_again_at_) return {};
   if (is_deleted()) {
     return failure(Errc::unavailable, "its files were deleted; open the store again");
+  }
+  if (!wake_.proves_our_life()) {
+    return failure(Errc::unavailable,
+                   "its files were closed by another part of this program; open the store again");
   }
   look_again_at_ = now + look_every;
   return {};

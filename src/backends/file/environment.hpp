@@ -21,6 +21,7 @@ struct EnvironmentOptions {
   std::string path;
   bool durable = false;
   std::string boot_id;  // 36 characters; empty: of the running kernel
+  std::optional<std::chrono::nanoseconds> boot_clock;  // its offset; empty: of this process
   std::size_t initial_bytes = std::size_t{1} << 20U;
   std::size_t max_bytes = std::size_t{1} << 30U;  // max_store_bytes
   std::optional<bool> mapped_writes;              // empty: where they are safe
@@ -32,7 +33,7 @@ struct EnvironmentOptions {
 class Environment {
  public:
   // The folder is the one at options.path, and the boot id is given. Errors: bad_input,
-  // unavailable.
+  // unsupported, limit_reached, unavailable.
   static Result<std::shared_ptr<Environment>> open(EnvironmentOptions options, Folder folder,
                                                    const runtime::Runtime& runtime);
   Environment(const Environment&) = delete;

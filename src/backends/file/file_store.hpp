@@ -15,8 +15,8 @@ struct FileOptions {
   bool durable = false;
 };
 
-// Errors: bad_input (the path, or a folder that is used the other way), unsupported (a network file
-// system), unavailable.
+// Errors: bad_input (the path, or a folder that is used the other way), unsupported (a file system
+// that other machines may share, another boot clock), limit_reached, unavailable.
 Result<std::shared_ptr<store::Store>> open_file_store(FileOptions options,
                                                       std::shared_ptr<runtime::Runtime> runtime);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/file/listener.hpp"
 
+#include "backends/file/futex.hpp"
 #include "backends/file/slots.hpp"
 
 #include <fmt/format.h>
@@ -64,7 +65,7 @@ struct Listener::Ear {
   }
 
   void run(std::uint64_t random, std::promise<bool> ready) {
-    const auto claimed = claim_slot(wake(), random, environment->wake().pid());
+    const auto claimed = claim_slot(environment->wake(), random);
     process = claimed.value_or(model::ProcessId::none);
     const std::uint32_t tail = claimed ? slot_of(wake(), process).tail.load() : 0;
     ready.set_value(claimed.has_value());

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
+#include <cstdint>
 #include <system_error>
 #include <vector>
 
@@ -42,6 +44,21 @@ Result<std::string> home_folder(uid_t user) {
   return std::string(entry.pw_dir);
 }
 
+std::optional<std::int64_t> take_number(std::string_view& text) {
+  text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{}) return std::nullopt;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return number;
+}
+
+std::string link_target(const char* path) {
+  std::array<char, 64> text{};
+  const auto got = readlink(path, text.data(), text.size());
+  return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(got, 0))};
+}
+
 }  // namespace
 
 Result<std::string> default_folder() {
@@ -68,6 +85,38 @@ Result<std::string> current_boot_id() {
               fmt::format("file: {} cannot be read, and without it the files of an earlier boot "
                           "cannot be told from ours",
                           source));
+}
+
+std::optional<std::chrono::nanoseconds> parse_boot_clock_offset(std::string_view text) {
+  constexpr std::string_view clock = "boottime";
+  const auto line = text.find(clock);
+  if (line == std::string_view::npos) return std::nullopt;
+  text.remove_prefix(line + clock.size());
+  const auto seconds = take_number(text);
+  const auto nanoseconds = take_number(text);
+  if (!seconds || !nanoseconds) return std::nullopt;
+  return std::chrono::seconds(*seconds) + std::chrono::nanoseconds(*nanoseconds);
+}
+
+Result<std::chrono::nanoseconds> boot_clock_offset() {
+  // The text is that of the namespace which the children of this process will be in. After
+  // unshare() that is another one, and the offset of our own cannot be known.
+  const auto ours = link_target("/proc/self/ns/time");
+  if (ours != link_target("/proc/self/ns/time_for_children")) {
+    return fail(Errc::unsupported,
+                "file: this process has left its time namespace for that of its children, so its "
+                "boot clock cannot be compared with that of others");
+  }
+  const Descriptor file(::open("/proc/self/timens_offsets", O_RDONLY | O_CLOEXEC));
+  // A kernel without time namespaces has one boot clock.
+  if (!file && errno == ENOENT) return std::chrono::nanoseconds(0);
+  std::array<char, 256> text{};
+  const auto got = file ? read(file.get(), text.data(), text.size()) : -1;
+  if (got > 0) {
+    const std::string_view read_text(text.data(), static_cast<std::size_t>(got));
+    if (const auto offset = parse_boot_clock_offset(read_text)) return *offset;
+  }
+  return fail(Errc::unavailable, "file: /proc/self/timens_offsets cannot be read or understood");
 }
 
 std::string database_name(std::string_view boot_id) {

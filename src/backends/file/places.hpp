@@ -5,6 +5,8 @@
 
 #include <holdfast/error.hpp>
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +18,12 @@ Result<std::string> default_folder();
 
 // What the kernel drew when it started; a new one after every reboot.
 Result<std::string> current_boot_id();
+
+// How far the boot clock of this process is from that of the machine: not at all, but in a time
+// namespace. Errors: unsupported, unavailable.
+Result<std::chrono::nanoseconds> boot_clock_offset();
+// The same from the kernel's text, /proc/self/timens_offsets. Nothing if it is not understood.
+std::optional<std::chrono::nanoseconds> parse_boot_clock_offset(std::string_view text);
 
 std::string database_name(std::string_view boot_id);
 inline constexpr std::string_view durable_database_name = "locks-durable.mdb";

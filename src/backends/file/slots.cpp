@@ -1,78 +1,80 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "backends/file/slots.hpp"
 
-#include <linux/futex.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include "backends/file/futex.hpp"
 
-#include <cerrno>
 #include <climits>
-#include <ctime>
 #include <utility>
 
 namespace holdfast::backends::file {
 
 namespace {
 
-constexpr std::uint64_t index_mask = 0xFFFF;
-constexpr std::uint64_t never_none = index_mask + 1;
-static_assert(max_waiting_processes <= index_mask + 1);
+constexpr unsigned slot_bits = 16;
+constexpr unsigned number_shift = 33;
+constexpr std::uint64_t slot_mask = (std::uint64_t{1} << slot_bits) - 1;
+constexpr std::uint64_t random_mask = (std::uint64_t{1} << number_shift) - 1 - slot_mask;
+static_assert(max_waiting_processes <= slot_mask + 1);
+static_assert(number_shift + ProcessNumber::index_bits + ProcessNumber::random_bits == 64);
 
-// True if this thread has it now; what a dead process left is put in order first.
-bool take_alive(Slot& slot) {
-  const int got = pthread_mutex_trylock(&slot.alive);
-  if (got == EOWNERDEAD) {
-    slot.process.store(0, std::memory_order_relaxed);
-    pthread_mutex_consistent(&slot.alive);
-  }
-  return got == 0 || got == EOWNERDEAD;
+std::uint64_t process_id(ProcessNumber number, std::uint64_t random, std::uint64_t slot) {
+  return (std::uint64_t{number.value} << number_shift) | (random & random_mask) | slot;
 }
 
-long futex(const std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
-           const timespec* timeout) {
-  return syscall(SYS_futex, &word, operation, value, timeout, nullptr, 0);
+ProcessNumber number_of(std::uint64_t process) {
+  return {static_cast<std::uint32_t>(process >> number_shift)};
 }
 
-bool claim(Slot& slot, model::ProcessId process, pid_t pid) {
-  if (!take_alive(slot)) return false;
-  slot.pid.store(pid, std::memory_order_relaxed);
-  slot.process.store(std::to_underlying(process), std::memory_order_release);
-  return true;
+std::size_t slot_index(model::ProcessId process) {
+  return (std::to_underlying(process) & slot_mask) % max_waiting_processes;
+}
+
+// Whoever sees the new listener also sees the slot as the one before left it.
+bool replace(std::atomic<std::uint64_t>& listener, std::uint64_t before, std::uint64_t after) {
+  return listener.compare_exchange_strong(before, after, std::memory_order_acq_rel,
+                                          std::memory_order_relaxed);
 }
 
 }  // namespace
 
-std::optional<model::ProcessId> claim_slot(WakeLayout& wake, std::uint64_t random, pid_t pid) {
+std::optional<model::ProcessId> claim_slot(const WakeFile& wake, std::uint64_t random) {
+  auto& listeners = wake.layout().listeners;
   // First those that nobody has; then those whose process may have died without giving them back.
   for (const bool only_free : {true, false}) {
-    for (std::uint64_t index = 0; index < wake.slots.size(); ++index) {
-      Slot& slot = wake.slots[index];
-      if (only_free && slot.process.load(std::memory_order_relaxed) != 0) continue;
-      const model::ProcessId process{(random & ~index_mask) | never_none | index};
-      if (claim(slot, process, pid)) return process;
+    for (std::uint64_t index = 0; index < listeners.size(); ++index) {
+      const std::uint64_t before = listeners[index].load(std::memory_order_relaxed);
+      if (before != 0 && (only_free || wake.life().is_alive(number_of(before)))) continue;
+      const std::uint64_t process = process_id(wake.life().number(), random, index);
+      if (replace(listeners[index], before, process)) return model::ProcessId{process};
     }
   }
   return std::nullopt;
 }
 
 void give_back_slot(WakeLayout& wake, model::ProcessId process) {
-  Slot& slot = slot_of(wake, process);
-  slot.process.store(0, std::memory_order_relaxed);
-  pthread_mutex_unlock(&slot.alive);
+  replace(wake.listeners[slot_index(process)], std::to_underlying(process), 0);
 }
 
 Slot& slot_of(WakeLayout& wake, model::ProcessId process) {
-  return wake.slots[(std::to_underlying(process) & index_mask) % max_waiting_processes];
+  return wake.slots[slot_index(process)];
 }
 
-bool is_listening(WakeLayout& wake, model::ProcessId process) {
+bool is_listening(const WakeFile& wake, model::ProcessId process) {
   if (process == model::ProcessId::none) return false;
-  Slot& slot = slot_of(wake, process);
-  if (slot.process.load(std::memory_order_acquire) != std::to_underlying(process)) return false;
-  if (!take_alive(slot)) return true;
-  slot.process.store(0, std::memory_order_relaxed);
-  pthread_mutex_unlock(&slot.alive);
+  const std::uint64_t wanted = std::to_underlying(process);
+  auto& listener = wake.layout().listeners[slot_index(process)];
+  if (listener.load(std::memory_order_acquire) != wanted) return false;
+  if (wake.life().is_alive(number_of(wanted))) return true;
+  replace(listener, wanted, 0);
   return false;
+}
+
+void free_slots_of(WakeLayout& wake, std::uint32_t process_index) {
+  for (auto& listener : wake.listeners) {
+    const std::uint64_t process = listener.load(std::memory_order_relaxed);
+    if (process == 0 || number_of(process).index() != process_index) continue;
+    replace(listener, process, 0);
+  }
 }
 
 void send(WakeLayout& wake, model::ProcessId process, const Said& said) {
@@ -104,29 +106,21 @@ bool is_overrun(const Slot& slot, std::uint32_t number) {
 }
 
 void send_to_everybody(WakeLayout& wake) {
-  for (const Slot& slot : wake.slots) {
-    const model::ProcessId process{slot.process.load(std::memory_order_relaxed)};
+  for (const auto& listener : wake.listeners) {
+    const model::ProcessId process{listener.load(std::memory_order_relaxed)};
     if (process != model::ProcessId::none) send(wake, process, {});
   }
 }
 
 void wake_up(WakeLayout& wake, model::ProcessId process) {
-  futex(slot_of(wake, process).tail, FUTEX_WAKE, INT_MAX, nullptr);
+  wake_sleepers(slot_of(wake, process).tail, INT_MAX);
 }
 
 void wake_everybody(WakeLayout& wake) {
-  for (const Slot& slot : wake.slots) {
-    if (slot.process.load(std::memory_order_relaxed) == 0) continue;
-    futex(slot.tail, FUTEX_WAKE, INT_MAX, nullptr);
+  for (const auto& listener : wake.listeners) {
+    const model::ProcessId process{listener.load(std::memory_order_relaxed)};
+    if (process != model::ProcessId::none) wake_up(wake, process);
   }
-}
-
-void sleep_while(const std::atomic<std::uint32_t>& tail, std::uint32_t value,
-                 std::chrono::milliseconds at_most) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(at_most);
-  const timespec timeout{.tv_sec = seconds.count(),
-                         .tv_nsec = std::chrono::nanoseconds(at_most - seconds).count()};
-  futex(tail, FUTEX_WAIT, value, &timeout);
 }
 
 }  // namespace holdfast::backends::file

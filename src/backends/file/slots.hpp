@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How processes find and tell each other. A process id is a random number with the index of its
-// slot in the low bits, so that a slot's next user is never taken for the one before.
+// How processes find and tell each other. A process id has the number of the process in the high
+// bits (lock_word.hpp), by which the others know whether it lives, the index of its slot in the low
+// bits, and random ones between, so that a slot's next user is never taken for the one before.
 #pragma once
 
-#include "backends/file/wake_layout.hpp"
+#include "backends/file/wake_file.hpp"
 #include "model/command.hpp"
 
-#include <sys/types.h>
-
-#include <chrono>
+#include <cstdint>
 #include <optional>
 
 namespace holdfast::backends::file {
 
-// Takes a slot for the calling thread, which must give it back before it ends. Waits for nobody.
-// Nothing if all are taken.
-std::optional<model::ProcessId> claim_slot(WakeLayout& wake, std::uint64_t random, pid_t pid);
+// Takes a slot, which must be given back unless the process dies before. Waits for nobody. Nothing
+// if all are taken.
+std::optional<model::ProcessId> claim_slot(const WakeFile& wake, std::uint64_t random);
 void give_back_slot(WakeLayout& wake, model::ProcessId process);
 Slot& slot_of(WakeLayout& wake, model::ProcessId process);
 
 // Whether the process lives and listens. A slot whose process died becomes free by the question.
-bool is_listening(WakeLayout& wake, model::ProcessId process);
+bool is_listening(const WakeFile& wake, model::ProcessId process);
+// What a dead process left that had this index.
+void free_slots_of(WakeLayout& wake, std::uint32_t process_index);
 
 // What one process can tell another. RequestId::any asks all of its waiters to look again.
 struct Said {
@@ -42,9 +43,5 @@ bool is_overrun(const Slot& slot, std::uint32_t number);
 // awakened wants next.
 void wake_up(WakeLayout& wake, model::ProcessId process);
 void wake_everybody(WakeLayout& wake);
-
-// Sleeps while `tail` has this value, but not for ever.
-void sleep_while(const std::atomic<std::uint32_t>& tail, std::uint32_t value,
-                 std::chrono::milliseconds at_most);
 
 }  // namespace holdfast::backends::file

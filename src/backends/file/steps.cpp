@@ -19,12 +19,12 @@ namespace {
 class FileWorld final : public model::World {
  public:
   // The wake file got its first fence from the wall clock, and cannot be lost while we map it.
-  FileWorld(model::StoreTime now, model::FenceCounter& fences, WakeLayout& wake)
+  FileWorld(model::StoreTime now, model::FenceCounter& fences, const WakeFile& wake)
       : World(now, 0, fences), wake_(wake) {}
   bool reachable(model::ProcessId process) override { return is_listening(wake_, process); }
 
  private:
-  WakeLayout& wake_;
+  const WakeFile& wake_;
 };
 
 template <typename State>
@@ -42,13 +42,13 @@ Result<State> state_from(std::string_view bytes) {
 // One attempt to run all steps in one transaction. Answers LMDB's codes, as the calls it makes do.
 class Attempt {
  public:
-  Attempt(Txn txn, Database& database, WakeLayout& wake, model::StoreTime now)
+  Attempt(Txn txn, Database& database, const WakeFile& wake, model::StoreTime now)
       : txn_(std::move(txn)),
         database_(database),
         wake_(wake),
         now_(now),
-        fences_(wake.writer.fence.load(std::memory_order_relaxed)),
-        bound_(wake.writer.fence_bound.load(std::memory_order_relaxed)) {}
+        fences_(wake.layout().writer.fence.load(std::memory_order_relaxed)),
+        bound_(wake.layout().writer.fence_bound.load(std::memory_order_relaxed)) {}
 
   int run(PendingStep& step) {
     if (const auto* check = std::get_if<model::GuardCommand>(&step.request->command)) {
@@ -77,7 +77,8 @@ class Attempt {
   }
 
   bool changed_nothing() const {
-    return !changed_ && fences_.last() == wake_.writer.fence.load(std::memory_order_relaxed);
+    return !changed_ &&
+           fences_.last() == wake_.layout().writer.fence.load(std::memory_order_relaxed);
   }
 
   // A step that changed nothing costs no commit.
@@ -86,7 +87,7 @@ class Attempt {
     if (const int failed = keep_fences()) return failed;
     if (const int failed = sweep_now_and_then(txn_, now_)) return failed;
     const int failed = txn_.commit();
-    if (failed == 0) wake_.writer.fence_bound.store(bound_, std::memory_order_relaxed);
+    if (failed == 0) wake_.layout().writer.fence_bound.store(bound_, std::memory_order_relaxed);
     return failed;
   }
 
@@ -108,7 +109,7 @@ class Attempt {
   }
 
   int keep_fences() {
-    wake_.writer.fence.store(fences_.last(), std::memory_order_relaxed);
+    wake_.layout().writer.fence.store(fences_.last(), std::memory_order_relaxed);
     const bool is_past_bound = fences_.last() > bound_;
     if (is_past_bound) bound_ = fences_.last() + fences_ahead;
     if (!is_past_bound && !database_.durable()) return 0;
@@ -141,14 +142,14 @@ class Attempt {
 
   Txn txn_;
   Database& database_;
-  WakeLayout& wake_;
+  const WakeFile& wake_;
   const model::StoreTime now_;
   model::FenceCounter fences_;
   Fence bound_;
   bool changed_ = false;
 };
 
-Result<int> attempt(Database& database, WakeLayout& wake, std::span<PendingStep* const> steps,
+Result<int> attempt(Database& database, const WakeFile& wake, std::span<PendingStep* const> steps,
                     model::StoreTime now) {
   auto txn = database.begin();
   if (!txn) return std::unexpected(std::move(txn.error()));
@@ -178,7 +179,7 @@ Error failed_commit(const Database& database, int code) {
 
 }  // namespace
 
-void run_steps(Database& database, WakeLayout& wake, std::span<PendingStep* const> steps,
+void run_steps(Database& database, const WakeFile& wake, std::span<PendingStep* const> steps,
                model::StoreTime now) {
   Error error;
   while (true) {
@@ -199,7 +200,7 @@ void run_steps(Database& database, WakeLayout& wake, std::span<PendingStep* cons
   for (PendingStep* const& step : steps) run_steps(database, wake, {&step, 1}, now);
 }
 
-bool run_if_it_changes_nothing(Database& database, WakeLayout& wake, PendingStep& step,
+bool run_if_it_changes_nothing(Database& database, const WakeFile& wake, PendingStep& step,
                                model::StoreTime now) {
   auto txn = database.begin();
   if (!txn) return false;

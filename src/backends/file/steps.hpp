@@ -2,7 +2,7 @@
 #pragma once
 
 #include "backends/file/database.hpp"
-#include "backends/file/wake_layout.hpp"
+#include "backends/file/wake_file.hpp"
 #include "store/store.hpp"
 
 #include <span>
@@ -19,12 +19,12 @@ struct PendingStep {
 
 // Runs the steps in one transaction, so that a durable store pays for one synchronisation. A step
 // that fails leaves the others alone. Needs the writer lock, and commands that are admissible.
-void run_steps(Database& database, WakeLayout& wake, std::span<PendingStep* const> steps,
+void run_steps(Database& database, const WakeFile& wake, std::span<PendingStep* const> steps,
                model::StoreTime now);
 
 // One step, if it changes nothing; else false, and it has to be run. What changes nothing waits for
 // no disk.
-bool run_if_it_changes_nothing(Database& database, WakeLayout& wake, PendingStep& step,
+bool run_if_it_changes_nothing(Database& database, const WakeFile& wake, PendingStep& step,
                                model::StoreTime now);
 
 // The database knows a number that no fence has passed, and is told a new one so far ahead, about

@@ -6,10 +6,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <ctime>
-#include <system_error>
-#include <thread>
 
 namespace holdfast::backends::file {
 
@@ -21,82 +17,85 @@ std::int64_t micros_of(runtime::LocalTime time) {
   return std::chrono::floor<std::chrono::microseconds>(time.time_since_epoch()).count();
 }
 
-// The system's own clock, not the runtime's: a test that stops time must not stop the mutex.
-[[maybe_unused]] timespec monotonic_after(nanoseconds wait) {
-  timespec at{};
-  clock_gettime(CLOCK_MONOTONIC, &at);
-  const auto total = nanoseconds(at.tv_nsec) + wait;
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(total);
-  at.tv_sec += static_cast<time_t>(seconds.count());
-  at.tv_nsec = static_cast<long>((total - seconds).count());
-  return at;
+// A holder is inside for microseconds. So long we believe that it lives, then we ask; and then each
+// time after twice as long, up to a slice.
+constexpr nanoseconds first_doubt = std::chrono::milliseconds(2);
+
+// What the dead one committed is there, but its messages may never have been sent.
+void recover_from_dead_writer(WakeLayout& wake) {
+  send_to_everybody(wake);
+  wake_everybody(wake);
 }
 
-#ifdef __SANITIZE_THREAD__
-// GCC's thread sanitizer does not know pthread_mutex_clocklock, nor that a timed lock can find its
-// owner dead; it only knows this.
-int wait_for(pthread_mutex_t& mutex, nanoseconds patience) {
-  const auto until = std::chrono::steady_clock::now() + patience;
-  int tried = EBUSY;
-  while (tried == EBUSY && std::chrono::steady_clock::now() < until) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    tried = pthread_mutex_trylock(&mutex);
+// The wake-up of a release can be lost, with a waiter that is killed before it takes the word or a
+// holder that is killed before it wakes one. Those who sleep find the word free when they have
+// slept for long enough.
+bool take_within(const WakeFile& wake, nanoseconds patience) {
+  LockWord& word = wake.layout().writer.word;
+  // The system's own clock, not the runtime's: a test that stops time must not stop the waiters.
+  const auto deadline = std::chrono::steady_clock::now() + patience;
+  nanoseconds doubt = first_doubt;
+  // The holder that has not moved for so long. Without patience there is one look at whoever it is.
+  ProcessNumber suspect = patience > nanoseconds::zero() ? nobody : word.holder();
+  while (true) {
+    const ProcessNumber holder = word.holder();
+    if (holder == nobody) {
+      if (word.take_from(nobody, wake.life().number())) return true;
+      continue;
+    }
+    const bool may_be_dead = holder == dead_holder || holder == suspect;
+    if (may_be_dead && wake.life().take_over(word, holder)) {
+      recover_from_dead_writer(wake.layout());
+      return true;
+    }
+    const nanoseconds left = deadline - std::chrono::steady_clock::now();
+    if (left <= nanoseconds::zero()) return false;
+    suspect = word.sleep(holder, std::min(doubt, left)) ? holder : nobody;
+    if (suspect == holder) doubt = std::min<nanoseconds>(2 * doubt, patience_slice);
   }
-  return tried;
-}
-#else
-int wait_for(pthread_mutex_t& mutex, nanoseconds patience) {
-  const timespec until = monotonic_after(patience);
-  return pthread_mutex_clocklock(&mutex, CLOCK_MONOTONIC, &until);
-}
-#endif
-
-int lock_within(pthread_mutex_t& mutex, nanoseconds patience) {
-  const int tried = pthread_mutex_trylock(&mutex);
-  if (tried != EBUSY || patience <= nanoseconds::zero()) return tried;
-  return wait_for(mutex, patience);
 }
 
 }  // namespace
 
-Result<std::optional<WriterLock>> WriterLock::try_for(const WakeFile& wake, nanoseconds patience,
-                                                      const runtime::Runtime& runtime) {
+// The time is read with the lock at hand.
+WriterLock::WriterLock(const WakeFile& wake, const runtime::Runtime& runtime)
+    : wake_(&wake), entered_at_(runtime.now()) {
   WriterSection& section = wake.layout().writer;
-  const int locked = lock_within(section.mutex, patience);
-  if (locked == EBUSY || locked == ETIMEDOUT) return std::nullopt;
-  if (locked != 0 && locked != EOWNERDEAD) {
-    return fail(Errc::unavailable, fmt::format("the lock of the writers is broken: {}",
-                                               std::generic_category().message(locked)));
-  }
-  if (locked == EOWNERDEAD) {
-    pthread_mutex_consistent(&section.mutex);
-    // What the dead one committed is there, but its messages may never have been sent.
-    send_to_everybody(wake.layout());
-    wake_everybody(wake.layout());
-  }
-  const auto now = runtime.now();
   section.pid.store(wake.pid(), std::memory_order_relaxed);
-  section.since_us.store(micros_of(now), std::memory_order_relaxed);
-  return WriterLock(section, now);
+  section.since_us.store(micros_of(entered_at_), std::memory_order_relaxed);
+}
+
+std::optional<WriterLock> WriterLock::try_now(const WakeFile& wake,
+                                              const runtime::Runtime& runtime) {
+  if (!wake.layout().writer.word.take(wake.life().number())) return std::nullopt;
+  return WriterLock(wake, runtime);
+}
+
+std::optional<WriterLock> WriterLock::try_for(const WakeFile& wake, nanoseconds patience,
+                                              const runtime::Runtime& runtime) {
+  if (auto lock = try_now(wake, runtime)) return lock;
+  if (!take_within(wake, patience)) return std::nullopt;
+  return WriterLock(wake, runtime);
 }
 
 void WriterLock::unlock() noexcept {
-  if (section_ != nullptr) pthread_mutex_unlock(&std::exchange(section_, nullptr)->mutex);
+  if (wake_ == nullptr) return;
+  const WakeFile& wake = *std::exchange(wake_, nullptr);
+  wake.layout().writer.word.release(wake.life().number());
 }
 
 Result<WriterLock> lock_writer(const WakeFile& wake, const runtime::Runtime& runtime,
                                const Patience& patience) {
-  nanoseconds slice{};
+  const auto cancelled = [] { return fail(Errc::cancelled, "cancelled while the store was busy"); };
+  if (patience.stop.stop_requested()) return cancelled();
+  if (auto lock = WriterLock::try_now(wake, runtime)) return std::move(*lock);
   while (true) {
-    if (patience.stop.stop_requested()) {
-      return fail(Errc::cancelled, "cancelled while the store was busy");
-    }
-    auto lock = WriterLock::try_for(wake, slice, runtime);
-    if (!lock) return std::unexpected(std::move(lock.error()));
-    if (*lock) return std::move(**lock);
+    const nanoseconds left = patience.deadline - runtime.now();
+    auto lock = WriterLock::try_for(wake, std::min<nanoseconds>(patience_slice, left), runtime);
+    if (lock) return std::move(*lock);
+    if (patience.stop.stop_requested()) return cancelled();
     const auto now = runtime.now();
     if (now >= patience.deadline) return fail(Errc::unavailable, describe_writer(wake, now));
-    slice = std::min<nanoseconds>(patience_slice, patience.deadline - now);
   }
 }
 

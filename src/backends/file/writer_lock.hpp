@@ -14,13 +14,13 @@
 
 namespace holdfast::backends::file {
 
-// The right to be inside the database, of one thread of one process. It is a robust mutex, so a
-// killed process does not keep it, and it is asked for with a deadline, so a stopped one (Ctrl-Z)
-// costs the others an error and never a hang. Let go by the thread that took it.
+// The right to be inside the database, of one thread of one process: the word of the wake file. A
+// killed process does not keep it, because those who wait ask the kernel whether it lives; a
+// stopped one (Ctrl-Z) does, and costs the others an error at their deadline but never a hang.
 class WriterLock {
  public:
   WriterLock(WriterLock&& other) noexcept
-      : section_(std::exchange(other.section_, nullptr)), entered_at_(other.entered_at_) {}
+      : wake_(std::exchange(other.wake_, nullptr)), entered_at_(other.entered_at_) {}
   WriterLock& operator=(WriterLock&&) = delete;
   ~WriterLock() { unlock(); }
 
@@ -28,16 +28,17 @@ class WriterLock {
   // Read with the lock at hand, so later for whoever comes later. It is the time of the step.
   runtime::LocalTime entered_at() const noexcept { return entered_at_; }
 
-  // Nothing if it could not be had within `patience`. Errors: unavailable.
-  static Result<std::optional<WriterLock>> try_for(const WakeFile& wake,
-                                                   std::chrono::nanoseconds patience,
-                                                   const runtime::Runtime& runtime);
+  // Nothing if it is not free. No system call.
+  static std::optional<WriterLock> try_now(const WakeFile& wake, const runtime::Runtime& runtime);
+  // Nothing if it could not be had within `patience`. A dead holder is found after 2 ms, and at once
+  // if there is no patience at all.
+  static std::optional<WriterLock> try_for(const WakeFile& wake, std::chrono::nanoseconds patience,
+                                           const runtime::Runtime& runtime);
 
  private:
-  WriterLock(WriterSection& section, runtime::LocalTime entered_at)
-      : section_(&section), entered_at_(entered_at) {}
+  WriterLock(const WakeFile& wake, const runtime::Runtime& runtime);
 
-  WriterSection* section_;
+  const WakeFile* wake_;
   runtime::LocalTime entered_at_;
 };
 

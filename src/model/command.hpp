@@ -44,7 +44,7 @@ struct Renew {
   Fence fence = 0;
   // The fence is proposed, not agreed upon yet: it is taken only where no other grant can have it,
   // which is where the counter has not reached it, or where this lease has it already. Otherwise
-  // the lease keeps its own fence, and the answer tells that one.
+  // the lease has a larger one than was proposed, a new one if need be, and the answer tells it.
   bool reserve = false;
 };
 

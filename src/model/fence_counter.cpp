@@ -12,11 +12,12 @@ Fence FenceCounter::next(std::uint64_t wall_us) {
   return last_.fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-void FenceCounter::raise_to(Fence at_least) {
+bool FenceCounter::raise_to(Fence at_least) {
   Fence seen = last_.load(std::memory_order_relaxed);
   while (seen < at_least &&
          !last_.compare_exchange_weak(seen, at_least, std::memory_order_relaxed)) {
   }
+  return seen < at_least;
 }
 
 }  // namespace holdfast::model

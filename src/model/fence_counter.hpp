@@ -17,8 +17,8 @@ class FenceCounter {
   // A wall clock of 0 leaves the floor out: for a counter that cannot have been lost since a call
   // with the real one.
   Fence next(std::uint64_t wall_us);
-  // Never goes back.
-  void raise_to(Fence at_least);
+  // Never goes back. Whether it was below, so that nobody else can have `at_least` from here.
+  bool raise_to(Fence at_least);
   Fence last() const { return last_.load(std::memory_order_relaxed); }
 
  private:

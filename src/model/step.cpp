@@ -242,12 +242,18 @@ void keep_newest(std::optional<Granted>& newest, const Granted& other) {
 // Re-entries share their fence, so that all of them get it.
 void adopt_fence(LockState& state, const Renew& wanted, World& world) {
   if (wanted.fence == 0) return;
-  world.raise_fences_to(wanted.fence);
-  if (!find_hold(state, wanted.owner, wanted.request)) return;
+  const bool was_free = world.raise_fences_to(wanted.fence);
+  const Hold* meant = find_hold(state, wanted.owner, wanted.request);
+  if (!meant) return;
+  Fence fence = wanted.fence;
+  if (wanted.reserve && !was_free) {
+    // It has this one, or a late copy comes after a larger one was taken.
+    if (meant->fence >= fence) return;
+    fence = world.mint();
+  }
   for (Hold& hold : state.holds) {
     const bool shares = state.spec.kind == Kind::reentrant;
-    const bool meant = hold.owner == wanted.owner && hold.request == wanted.request;
-    if (shares || meant) hold.fence = wanted.fence;
+    if (shares || &hold == meant) hold.fence = fence;
   }
 }
 

@@ -22,7 +22,7 @@ class World {
   // Fences and places come from one counter: both only grow, and nothing is left behind per name.
   Fence mint() { return fences_.next(wall_us_); }
   bool minted_before(std::uint64_t number) const { return number <= fences_.last(); }
-  void raise_fences_to(Fence fence) { fences_.raise_to(fence); }
+  bool raise_fences_to(Fence fence) { return fences_.raise_to(fence); }
   // Whether a message to this process would reach anybody. Asked only about waiters at the head.
   virtual bool reachable(ProcessId process) = 0;
 

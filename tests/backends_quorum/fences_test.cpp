@@ -96,6 +96,51 @@ TEST_F(QuorumFences, a_majority_that_forgot_the_lease_before_it_confirmed_is_non
   EXPECT_THAT(holders(), Each(0U));
 }
 
+// Two names at once: each of the two votes has the same largest number, of another member.
+TEST_F(QuorumFences, of_two_names_differ_although_their_votes_were_equal) {
+  open(3);
+  raise_fences_at(0, far_ahead);
+  raise_fences_at(1, far_ahead + 1);
+  raise_fences_at(2, far_ahead);
+  script({0, 1, 2}, Verb::acquire, Fault::delay_reply(50ms), 1);
+  auto one = start({spec, to_command(spec.kind, {.owner = "anna"})}, {}, "one");
+  // The one has 1, 2, 1 beyond it; the other 2 from two members, which a majority minted alike.
+  script({0, 2}, Verb::acquire, Fault::delay_reply(50ms), 1);
+  script({1}, Verb::acquire, Fault::refuse(), 1);
+  auto other = start({spec, to_command(spec.kind, {.owner = "ben"})}, {}, "other");
+  advance(50ms);
+  const auto first = granted(outcome_of(one.result())).fence;
+  const auto second = granted(outcome_of(other.result())).fence;
+  EXPECT_GE(first, far_ahead + 2);
+  EXPECT_GE(second, far_ahead + 2);
+  EXPECT_NE(first, second);
+}
+
+TEST_F(QuorumFences, that_others_have_reached_are_proposed_anew_until_a_majority_takes_one) {
+  open(3);
+  for (std::size_t at = 0; at < 3; ++at) raise_fences_at(at, far_ahead + at);
+  script({0, 1, 2}, Verb::acquire, Fault::delay_reply(50ms), 1);
+  auto asking = start(Ask{.owner = "anna"});
+  // Far beyond what they minted.
+  for (std::size_t at = 0; at < 3; ++at) raise_fences_at(at, far_ahead + 1'000'000 + at * 1000);
+  advance(50ms);
+  const auto fence = granted(outcome_of(asking.result())).fence;
+  EXPECT_GT(fence, far_ahead + 1'002'000);
+  EXPECT_THAT(fences(), Each(fence));
+  EXPECT_LE(count(Verb::renew), 9U) << "at worst once for each member";
+}
+
+TEST_F(QuorumFences, that_are_told_again_need_not_be_free) {
+  open(3);
+  const auto fence = granted(acquire({.owner = "anna"})).fence;
+  for (std::size_t at = 0; at < 3; ++at) raise_fences_at(at, far_ahead);
+  members[0]->empty();
+  EXPECT_EQ(granted(renew("anna")).fence, fence);
+  advance(50ms);
+  EXPECT_THAT(fences(), Each(fence));
+  EXPECT_EQ(granted(renew("anna")).fence, fence);
+}
+
 TEST_F(QuorumFences, of_a_forced_release_are_below_every_later_one) {
   open(5);
   granted(acquire({.owner = "anna"}));

@@ -122,5 +122,74 @@ TEST(StepAgreedFence, the_largest_one_leaves_room_for_more) {
   EXPECT_EQ(granted(lock.acquire({.owner = "ben"})).fence, model::limits::max_agreed_fence + 1);
 }
 
+// A fence that is proposed, and that no other grant may have.
+model::LockOutcome propose(ModelLock& lock, std::string_view owner, Fence fence,
+                           std::uint64_t request = 1) {
+  return lock.apply({lock.state.spec, model::Renew{owner_named(owner), model::RequestId{request},
+                                                   20ms, fence, true}});
+}
+
+TEST(StepProposedFence, is_taken_where_the_counter_has_not_reached_it) {
+  ModelLock lock(LockSpec::mutex());
+  const auto first = granted(lock.acquire({.owner = "anna"})).fence;
+  EXPECT_EQ(granted(propose(lock, "anna", first + 5)).fence, first + 5);
+  EXPECT_EQ(lock.fences.last(), first + 5);
+  EXPECT_EQ(lock.seen().holders.at(0).fence, first + 5);
+}
+
+TEST(StepProposedFence, is_kept_by_the_lease_that_has_it) {
+  ModelLock lock(LockSpec::mutex());
+  const auto first = granted(lock.acquire({.owner = "anna"})).fence;
+  EXPECT_EQ(granted(propose(lock, "anna", first)).fence, first) << "minted";
+  EXPECT_EQ(granted(propose(lock, "anna", first + 5)).fence, first + 5);
+  EXPECT_EQ(granted(propose(lock, "anna", first + 5)).fence, first + 5) << "a late copy";
+  EXPECT_EQ(lock.fences.last(), first + 5);
+}
+
+TEST(StepProposedFence, that_the_counter_has_passed_gives_the_lease_a_new_one) {
+  ModelLock lock(LockSpec::mutex());
+  const auto first = granted(lock.acquire({.owner = "anna"})).fence;
+  lock.fences.raise_to(first + 5);  // some other name of this store
+  EXPECT_EQ(granted(propose(lock, "anna", first + 5)).fence, first + 6);
+  EXPECT_EQ(lock.fences.last(), first + 6);
+  EXPECT_EQ(granted(propose(lock, "anna", first + 3)).fence, first + 6) << "a late copy";
+  EXPECT_EQ(lock.fences.last(), first + 6);
+}
+
+TEST(StepProposedFence, that_was_agreed_upon_meanwhile_is_no_reason_for_a_new_one) {
+  ModelLock lock(LockSpec::mutex());
+  const auto first = granted(lock.acquire({.owner = "anna"})).fence;
+  granted(lock.agree("anna", first + 9));
+  EXPECT_EQ(granted(propose(lock, "anna", first + 4)).fence, first + 9);
+}
+
+TEST(StepProposedFence, of_nobody_only_raises_the_counter) {
+  ModelLock lock(LockSpec::mutex());
+  const auto first = granted(lock.acquire({.owner = "anna"})).fence;
+  must_be<model::NotOwner>(propose(lock, "ben", first + 5));
+  EXPECT_EQ(lock.fences.last(), first + 5);
+  must_be<model::NotOwner>(propose(lock, "ben", first + 5));
+  EXPECT_EQ(lock.fences.last(), first + 5);
+  EXPECT_EQ(lock.seen().holders.at(0).fence, first);
+}
+
+TEST(StepProposedFence, is_shared_by_re_entries_also_where_it_is_a_new_one) {
+  ModelLock lock(LockSpec::reentrant());
+  const auto first = granted(lock.acquire({.owner = "anna", .request = 1})).fence;
+  granted(lock.acquire({.owner = "anna", .request = 2}));
+  EXPECT_EQ(granted(propose(lock, "anna", first, 2)).fence, first);
+  lock.fences.raise_to(first + 5);
+  EXPECT_EQ(granted(propose(lock, "anna", first + 5, 2)).fence, first + 6);
+  EXPECT_EQ(granted(lock.renew("anna", 1)).fence, first + 6);
+}
+
+TEST(StepProposedFence, of_one_reader_is_not_that_of_another) {
+  ModelLock lock(LockSpec::read_write());
+  granted(lock.acquire({.owner = "anna", .permits = 1}));
+  const auto bens = granted(lock.acquire({.owner = "ben", .permits = 1})).fence;
+  EXPECT_EQ(granted(propose(lock, "anna", bens)).fence, bens + 1);
+  EXPECT_EQ(granted(lock.renew("ben")).fence, bens);
+}
+
 }  // namespace
 }  // namespace holdfast::test

@@ -146,7 +146,9 @@ Clients::Verb Clients::verb(const LockSpec& spec) {
   const auto dice = below(100);
   if (dice < 60) return acquire(spec);
   if (dice < 70) return model::Renew{owner, request, some_ttl()};
-  if (dice < 74) return model::Renew{owner, some_request(), some_ttl(), some_agreed_fence()};
+  if (dice < 74) {
+    return model::Renew{owner, some_request(), some_ttl(), some_agreed_fence(), one_in(2)};
+  }
   if (dice < 92) return model::Release{owner, request, one_in(6)};
   if (dice < 94) return model::ForceRelease{.source = one_in(2) ? some_source() : ""};
   if (dice < 96) return model::ForceRelease{some_fence()};

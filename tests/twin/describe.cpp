@@ -70,8 +70,9 @@ std::string text_of(const model::Acquire& verb) {
       verb.known, to_underlying(verb.process), text_of(verb.metadata));
 }
 std::string text_of(const model::Renew& verb) {
-  return fmt::format("renew {} request {} ttl {} fence {}", shortened(verb.owner.view()),
-                     to_underlying(verb.request), verb.ttl.count(), verb.fence);
+  return fmt::format("renew {} request {} ttl {} fence {}{}", shortened(verb.owner.view()),
+                     to_underlying(verb.request), verb.ttl.count(), verb.fence,
+                     verb.reserve ? " reserve" : "");
 }
 std::string text_of(const model::Release& verb) {
   return fmt::format("release {} request {}{}", shortened(verb.owner.view()),

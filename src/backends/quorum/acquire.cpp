@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Asks all members for the lock. A majority must grant it; then the largest fence of those that did
-// is told to all of them, and a majority must still have it with that fence and with time left.
-// Otherwise everything is given back.
+// is proposed to all of them, and a majority must still have the lock, with that fence for it alone
+// and with time left. Otherwise everything is given back.
 #include <holdfast/options.hpp>
 
 #include "backends/quorum/quorum.hpp"
@@ -284,14 +284,14 @@ Task<Result<Reply>> acquire(QuorumPtr quorum, store::Request request) {
   const Answers answers = co_await std::move(voting);
   if (rule(answers.ballots) != Ruling::carried) co_return attempt.lost(answers);
   attempt.note_where(answers);
+  // What a majority minted alike, no other grant can have: each of them mints a number once.
   const auto agreed = quorum->options().fences ? agreed_fence(answers.ballots) : 0;
   if (agreed) co_return attempt.granted(*agreed, attempt.began() + lease_of(answers.ballots));
-  const Fence fence = largest_fence(answers.ballots);
-  const LocalTime before = quorum->now();
-  auto agreeing = agree_on_fence(quorum, attempt.agreement_on(fence));
-  const Answers confirmed = co_await std::move(agreeing);
+  auto agreeing = agree_on_fence(quorum, attempt.agreement_on(largest_fence(answers.ballots)));
+  const Agreed last = co_await std::move(agreeing);
+  const auto& confirmed = last.answers;
   if (rule(confirmed.ballots) != Ruling::carried) co_return attempt.not_confirmed(confirmed);
-  co_return attempt.granted(fence, before + lease_of(confirmed.ballots));
+  co_return attempt.granted(last.fence, last.began + lease_of(confirmed.ballots));
 }
 
 }  // namespace holdfast::backends::quorum

@@ -201,20 +201,19 @@ Task<Result<Reply>> convert(QuorumPtr quorum, store::Request request) {
   auto voting = ask_to_convert(conversion, fences, request.deadline);
   const Answers answers = co_await std::move(voting);
   if (rule(answers.ballots) != Ruling::carried) co_return lost(conversion, answers);
-  if (!conversion.upgrades() || !has_fences) {
-    const Fence before = agreed_fence(fences.ballots).value_or(largest_fence(fences.ballots));
-    co_return done(conversion, answers, known ? known->fence : before, began,
-                   lease_of(answers.ballots));
+  // A downgrade keeps the fence.
+  auto kept = known ? std::optional(known->fence) : agreed_fence(fences.ballots);
+  if (!has_fences) kept = 0;
+  if (kept && (!conversion.upgrades() || !has_fences)) {
+    co_return done(conversion, answers, *kept, began, lease_of(answers.ballots));
   }
-  Agreement agreement = agreement_of(conversion, answers, request.deadline);
-  const Fence fence = agreement.fence;
-  auto agreeing = agree_on_fence(quorum, std::move(agreement));
-  const Answers confirmed = co_await std::move(agreeing);
-  if (rule(confirmed.ballots) == Ruling::carried) {
-    co_return done(conversion, answers, fence, began, lease_of(confirmed.ballots));
+  auto agreeing = agree_on_fence(quorum, agreement_of(conversion, answers, request.deadline));
+  const Agreed agreed = co_await std::move(agreeing);
+  if (rule(agreed.answers.ballots) == Ruling::carried) {
+    co_return done(conversion, answers, agreed.fence, began, lease_of(agreed.answers.ballots));
   }
   undo_where_needed(conversion, answers);
-  co_return quorum_not_reached(*quorum, request.name, confirmed, "confirmed");
+  co_return quorum_not_reached(*quorum, request.name, agreed.answers, "confirmed");
 }
 
 }  // namespace holdfast::backends::quorum

@@ -109,13 +109,42 @@ model::Busy busy_from(const Quorum& quorum, const Answers& answers) {
   return busy;
 }
 
-Task<Answers> agree_on_fence(QuorumPtr quorum, Agreement agreement) {
+namespace {
+
+constexpr unsigned max_fence_proposals = 16;
+// Rivals that have met once propose different fences the next time.
+constexpr std::uint64_t fence_spread = 16;
+
+Task<Answers> propose(const QuorumPtr& quorum, const Agreement& agreement, Fence fence) {
   // A renewal never shortens, so that the smallest one leaves the lease as it is.
-  model::Renew verb{std::move(agreement.owner), agreement.request, min_ttl, agreement.fence};
-  Question question{.name = std::move(agreement.name),
+  model::Renew verb{.owner = agreement.owner,
+                    .request = agreement.request,
+                    .ttl = min_ttl,
+                    .fence = fence,
+                    .reserve = true};
+  Question question{.name = agreement.name,
                     .command = model::LockCommand{agreement.spec, std::move(verb)},
                     .deadline = quorum->deadline_for(agreement.ttl, agreement.deadline)};
-  return quorum->ask(std::move(question), {.ttl = agreement.ttl, .counted = agreement.counted});
+  return quorum->ask(std::move(question),
+                     {.ttl = agreement.ttl, .counted = agreement.counted, .fence = fence});
+}
+
+}  // namespace
+
+Task<Agreed> agree_on_fence(QuorumPtr quorum, Agreement agreement) {
+  Agreed agreed{.fence = agreement.fence};
+  for (unsigned proposals = 1;; ++proposals) {
+    agreed.began = quorum->now();
+    auto proposing = propose(quorum, agreement, agreed.fence);
+    agreed.answers = co_await std::move(proposing);
+    const auto& ballots = agreed.answers.ballots;
+    const bool may_go_on = proposals < max_fence_proposals && quorum->now() < agreement.deadline;
+    if (rule(ballots) == Ruling::carried || !is_fence_taken(ballots) || !may_go_on) {
+      co_return agreed;
+    }
+    // Larger than the last one: whoever refuses it says one that is.
+    agreed.fence = largest_fence(ballots) + quorum->runtime()->random() % fence_spread;
+  }
 }
 
 }  // namespace holdfast::backends::quorum

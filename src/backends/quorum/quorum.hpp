@@ -91,18 +91,24 @@ Task<Result<Reply>> check_fence(QuorumPtr quorum, store::Request request);
 Task<Result<LockPage>> list(QuorumPtr quorum, store::ListRequest request);
 Task<Result<std::vector<std::string>>> diagnose(QuorumPtr quorum, LocalTime deadline);
 
-// Tells all members the fence of the lease. It is agreed once a majority answers that the lease is
-// there with it.
+// Proposes a fence for the lease to all members. Each takes it unless another grant can have it
+// there, and it is agreed once a majority answers that the lease has it: two majorities share a
+// member, so that no two grants agree on the same. Otherwise a larger one is proposed.
 struct Agreement {
   LockName name;
   model::LockSpec spec;
   OwnerId owner;
   model::RequestId request{};
-  Fence fence = 0;
+  Fence fence = 0;  // at least
   Micros ttl{};
   LocalTime deadline{};
   MemberSet counted = MemberSet().set();
 };
-Task<Answers> agree_on_fence(QuorumPtr quorum, Agreement agreement);
+struct Agreed {
+  Fence fence = 0;
+  LocalTime began{};  // when it was proposed
+  Answers answers;
+};
+Task<Agreed> agree_on_fence(QuorumPtr quorum, Agreement agreement);
 
 }  // namespace holdfast::backends::quorum

@@ -227,13 +227,12 @@ Task<Result<Reply>> renew(QuorumPtr quorum, store::Request request) {
   }
   auto fence = renewal.fence(answers);
   if (!fence) {
-    const Fence largest = largest_fence(answers.ballots);
-    auto agreeing = agree_on_fence(quorum, renewal.agreement_on(largest));
-    const Answers confirmed = co_await std::move(agreeing);
-    if (rule(confirmed.ballots) != Ruling::carried) {
-      co_return quorum_not_reached(*quorum, renewal.name(), confirmed, "confirmed");
+    auto agreeing = agree_on_fence(quorum, renewal.agreement_on(largest_fence(answers.ballots)));
+    const Agreed agreed = co_await std::move(agreeing);
+    if (rule(agreed.answers.ballots) != Ruling::carried) {
+      co_return quorum_not_reached(*quorum, renewal.name(), agreed.answers, "confirmed");
     }
-    fence = largest;
+    fence = agreed.fence;
   }
   co_return renewal.granted(*fence, answers);
 }

@@ -131,6 +131,8 @@ Ballot Round::judge(std::size_t member, const Result<Reply>& reply) const {
   } else if (!rules_.counted.test(member)) {
     ballot.verdict = Verdict::refused;
     ballot.reason = "has it as a shared lease";
+  } else if (rules_.fence != 0 && ballot.fence != rules_.fence) {
+    ballot.verdict = Verdict::other_fence;
   }
   return ballot;
 }

@@ -41,6 +41,7 @@ class Round : public std::enable_shared_from_this<Round> {
     Micros ttl{};                           // of the lease that rests on it; 0: of no lease
     Micros grace{};                         // of the members
     MemberSet counted = MemberSet().set();  // the yes of the others is none
+    Fence fence = 0;                        // that was proposed: only a yes with it is one
     // An answer that came when the round was over, or that nobody waits for. On any thread.
     std::function<void(std::size_t member, const Ballot&, const Result<Reply>&)> late{};
     // Somebody's first answer told who it is.

@@ -16,6 +16,7 @@ std::string_view to_string(Verdict verdict) {
     case Verdict::yes: return "granted";
     case Verdict::held: return "held";
     case Verdict::gone: return "not held";
+    case Verdict::other_fence: return "has another fence";
     case Verdict::refused: return "refused";
     case Verdict::unreachable: return "unreachable";
     case Verdict::too_slow: return "too slow";
@@ -72,9 +73,16 @@ std::optional<Fence> agreed_fence(std::span<const Ballot> ballots) {
 Fence largest_fence(std::span<const Ballot> ballots) {
   Fence largest = 0;
   for (const Ballot& ballot : ballots) {
-    if (ballot.verdict == Verdict::yes) largest = std::max(largest, ballot.fence);
+    const bool has_it = ballot.verdict == Verdict::yes || ballot.verdict == Verdict::other_fence;
+    if (has_it) largest = std::max(largest, ballot.fence);
   }
   return largest;
+}
+
+bool is_fence_taken(std::span<const Ballot> ballots) {
+  const auto others = count(ballots, Verdict::other_fence);
+  const auto at_most = others + count(ballots, Verdict::yes) + count(ballots, Verdict::pending);
+  return others > 0 && at_most >= majority_of(ballots.size());
 }
 
 Micros until_contenders_end(std::span<const Ballot> ballots) {

@@ -22,6 +22,7 @@ struct Ballot {
     yes,          // granted, renewed or released, as it was asked
     held,         // somebody else has it
     gone,         // there is nothing of ours to renew or to release
+    other_fence,  // it has the lease, but not with the fence that was proposed
     refused,      // it will not, or its word does not count
     unreachable,  // it was not asked, or the connection broke
     too_slow,     // asked, and no answer in time
@@ -58,7 +59,11 @@ Micros lease_of(std::span<const Ballot> ballots);
 // The fence that a majority gave alike; nothing if they differ. Only such a fence is known to every
 // later majority.
 std::optional<Fence> agreed_fence(std::span<const Ballot> ballots);
+// Of those that have the lease.
 Fence largest_fence(std::span<const Ballot> ballots);
+
+// Of a vote on a fence that is lost: whether a larger one may be agreed on.
+bool is_fence_taken(std::span<const Ballot> ballots);
 
 // Of a contended vote: when a majority may be free, if nobody renews.
 Micros until_contenders_end(std::span<const Ballot> ballots);

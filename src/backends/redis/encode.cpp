@@ -20,6 +20,7 @@ struct Arguments {
   std::string time;
   std::string options;
   std::string fence;
+  std::string reserve;
   std::size_t count = 0;  // the last ones may be missing
 
   void clear() {
@@ -27,9 +28,10 @@ struct Arguments {
     time.clear();
     options.clear();
     fence.clear();
+    reserve.clear();
   }
   const std::string& operator[](std::size_t at) const {
-    return at == 0 ? record : at == 1 ? time : at == 2 ? options : fence;
+    return at == 0 ? record : at == 1 ? time : at == 2 ? options : at == 3 ? fence : reserve;
   }
 };
 
@@ -64,8 +66,9 @@ void write(Arguments& out, const model::LockSpec&, const model::Renew& renew, bo
   append_identity(out.record, renew.owner, renew.request);
   append_digits(out.time, to_ms(renew.ttl), 1);
   append_digits(out.options, static_cast<std::uint64_t>(renew.ttl.count()), 1);
-  out.count = renew.fence != 0 ? 4 : 3;
+  out.count = renew.fence == 0 ? 3 : renew.reserve ? 5 : 4;
   if (renew.fence != 0) append_digits(out.fence, renew.fence, 1);
+  if (renew.reserve) out.reserve = "1";
 }
 
 void write(Arguments& out, const model::LockSpec&, const model::Release& release, bool) {

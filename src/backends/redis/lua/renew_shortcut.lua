@@ -1,22 +1,25 @@
-local held, agreed = redis.call('GET', KEYS[1]), ARGV[4]
+local held, agreed = redis.call('GET', KEYS[1]), tonumber(ARGV[4])
+local is_mine = held and string.sub(held, 1, #ARGV[1]) == ARGV[1]
+local is_free = agreed and tonumber(redis.call('GET', KEYS[4]) or 0) < agreed
+local is_taken = ARGV[5] and not is_free
 -- Even where nobody holds it. Only if it must: a server that is out of memory would not allow it.
-if agreed and tonumber(redis.call('GET', KEYS[4]) or 0) < tonumber(agreed) then
-  redis.call('SET', KEYS[4], agreed)
-end
+if is_free and (is_mine or not held) then redis.call('SET', KEYS[4], ARGV[4]) end
 if not held then return 5 end
-if string.sub(held, 1, #ARGV[1]) == ARGV[1] then
+local since = string.sub(held, -1) == '+' and string.sub(held, -17) or ''
+local fence = string.sub(held, -16 - #since, -1 - #since)
+-- A proposed fence that others may have is a case for the whole step, unless this lease has it.
+if is_mine and not (is_taken and tonumber(fence) < agreed) then
   local left, ttl_ms = redis.call('PTTL', KEYS[1]), tonumber(ARGV[2])
   local renewed = held
-  if left < ttl_ms and string.sub(held, -1) ~= '+' then
+  if left < ttl_ms and since == '' then
     -- How long it is held can be told from what is left of its first ttl, but only now.
     local time = redis.call('TIME')
     local wall = time[1] * 1000000 + time[2]
     local asked = tonumber(string.sub(held, -27, -17))
-    renewed = held .. string.format('%016.0f+', wall - asked + left * 1000)
+    since = string.format('%016.0f+', wall - asked + left * 1000)
+    renewed = held .. since
   end
-  local since = string.sub(renewed, -1) == '+' and string.sub(renewed, -17) or ''
-  local fence = string.sub(renewed, -16 - #since, -1 - #since)
-  if agreed then
+  if agreed and not is_taken then
     fence = string.format('%016d', agreed)
     renewed = string.sub(renewed, 1, -17 - #since) .. fence .. since
   end

@@ -195,8 +195,11 @@ local function matching(what, id)
 end
 
 -- Re-entries share their fence, so that all of them get it; but a stranger's, which has none.
-local function adopt_fence(id, fence)
-  if not find_hold(id) then return end
+-- `is_taken`: another grant may have it, so that this lease needs one that is larger.
+local function adopt_fence(id, fence, is_taken)
+  local mine = find_hold(id)
+  if not mine or is_taken and mine.fence >= fence then return end
+  if is_taken then fence = mint() end
   for _, member in ipairs(is_reentrant() and holders(0, '+inf') or {'h' .. id}) do
     local hold = find_hold(sub(member, 2))
     if hold.fence > 0 then
@@ -206,8 +209,8 @@ local function adopt_fence(id, fence)
   end
 end
 
-local function renew(id, ttl, fence)
-  if fence then adopt_fence(id, fence) end
+local function renew(id, ttl, fence, is_taken)
+  if fence then adopt_fence(id, fence, is_taken) end
   local newest, left = nil, 0
   for _, each in ipairs(matching('h', id)) do
     local hold = find_hold(each)

@@ -154,11 +154,12 @@ TEST_F(RedisErrors, a_server_that_wants_a_login_says_so_at_open) {
 
 TEST_F(RedisErrors, a_user_without_the_right_to_scripts_or_channels_is_refused_at_open) {
   const auto port = std::to_string(server.port());
-  raw.call({"ACL", "SETUSER", "noeval", "on", ">pw", "~*", "&*", "+@all", "-@scripting"});
+  raw.call({"ACL", "SETUSER", "noeval", "on", ">pw", "~*", "resetchannels", "&*", "+@all",
+            "-@scripting"});
   raw.call({"ACL", "SETUSER", "nochannel", "on", ">pw", "~*", "resetchannels", "+@all"});
-  raw.call({"ACL", "SETUSER", "nokeys", "on", ">pw", "~other:*", "&*", "+@all"});
-  raw.call({"ACL", "SETUSER", "locks", "on", ">pw", "~hf:*", "&hf:*", "+@all", "-@admin",
-            "-@dangerous"});
+  raw.call({"ACL", "SETUSER", "nokeys", "on", ">pw", "~other:*", "resetchannels", "&*", "+@all"});
+  raw.call({"ACL", "SETUSER", "locks", "on", ">pw", "~hf:*", "resetchannels", "&hf:*", "+@all",
+            "-@admin", "-@dangerous"});
   for (const std::string user : {"noeval", "nochannel", "nokeys"}) {
     std::string message;
     EXPECT_EQ(error_of_open("redis://" + user + ":pw@127.0.0.1:" + port, &message),
@@ -171,7 +172,7 @@ TEST_F(RedisErrors, a_user_without_the_right_to_scripts_or_channels_is_refused_a
 
 TEST_F(RedisErrors, a_right_taken_away_later_is_an_error_and_changes_nothing) {
   const auto port = std::to_string(server.port());
-  raw.call({"ACL", "SETUSER", "locks", "on", ">pw", "~hf:*", "&hf:*", "+@all"});
+  raw.call({"ACL", "SETUSER", "locks", "on", ">pw", "~hf:*", "resetchannels", "&hf:*", "+@all"});
   auto other = open("redis://locks:pw@127.0.0.1:" + port);
   ASSERT_TRUE(other) << other.error().message;
   raw.call({"ACL", "SETUSER", "locks", "-incr"});
@@ -188,7 +189,13 @@ TEST(RedisClusterErrors, a_cluster_is_refused_at_open_with_the_reason) {
   auto down = open(server.url() + "?connect_timeout=500ms");
   ASSERT_FALSE(down);
   EXPECT_NE(down.error().message.find("cluster"), std::string::npos) << down.error().message;
-  raw.call({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"});
+  // ADDSLOTSRANGE came with 7.0.
+  std::vector<std::string> all_slots = {"CLUSTER", "ADDSLOTS"};
+  for (int slot = 0; slot < 16384; ++slot) all_slots.push_back(std::to_string(slot));
+  EXPECT_EQ(raw.text(all_slots), "OK");
+  ASSERT_TRUE(eventually([&] {
+    return raw.text({"CLUSTER", "INFO"}).find("cluster_state:ok") != std::string::npos;
+  }));
   auto up = open(server.url() + "?connect_timeout=3s");
   ASSERT_FALSE(up);
   EXPECT_EQ(up.error().code, Errc::unsupported) << up.error().message;

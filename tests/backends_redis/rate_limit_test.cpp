@@ -235,8 +235,8 @@ TEST_F(RedisRate, a_full_server_refuses_and_counts_nothing) {
 }
 
 TEST_F(RedisRate, a_user_of_our_keys_alone_is_told_that_others_are_not_allowed) {
-  raw.call({"ACL", "SETUSER", "locks", "on", ">secret", "~hf:*", "&hf:*", "+@all", "-@admin",
-            "-@dangerous", "+info", "+client"});
+  raw.call({"ACL", "SETUSER", "locks", "on", ">secret", "~hf:*", "resetchannels", "&hf:*", "+@all",
+            "-@admin", "-@dangerous", "+info", "+client"});
   backends::redis::Options options;
   options.endpoint.user = "locks";
   options.endpoint.password = "secret";

@@ -187,7 +187,8 @@ TEST_F(RedisChange, fences_go_on_above_those_that_a_snapshot_does_not_know) {
 }
 
 TEST_F(RedisChange, a_user_who_may_not_ask_who_the_server_is_still_confirms_after_a_reconnect) {
-  raw.call({"ACL", "SETUSER", "locks", "on", ">pw", "~hf:*", "&hf:*", "+@all", "-info"});
+  raw.call({"ACL", "SETUSER", "locks", "on", ">pw", "~hf:*", "resetchannels", "&hf:*", "+@all",
+            "-info"});
   auto client = open("redis://locks:pw@127.0.0.1:" + std::to_string(server.port()));
   ASSERT_TRUE(client) << client.error().message;
   auto lease = client->mutex("orders").acquire({.ttl = 60s});

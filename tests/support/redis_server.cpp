@@ -12,8 +12,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
@@ -36,6 +40,73 @@ std::vector<char*> to_words(std::vector<std::string>& line) {
   for (std::string& word : line) words.push_back(word.data());
   words.push_back(nullptr);
   return words;
+}
+
+// As the shell would find it; the name itself if it is nowhere.
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) return name;
+  const char* const path = std::getenv("PATH");
+  std::istringstream folders(path != nullptr ? path : "/usr/bin");
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const std::string candidate = folder + "/" + name;
+    if (access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  return name;
+}
+
+const std::string& server_program() {
+  static const std::string program = [] {
+    const char* const wanted = std::getenv("HOLDFAST_REDIS_SERVER");
+    return find_program(wanted != nullptr && *wanted != '\0' ? wanted : "redis-server");
+  }();
+  return program;
+}
+
+// "Redis server v=7.0.15 sha=..."
+RedisVersion ask_version() {
+  struct Close {
+    void operator()(FILE* pipe) const noexcept { pclose(pipe); }
+  };
+  const std::unique_ptr<FILE, Close> pipe(
+      popen(("'" + server_program() + "' --version").c_str(), "r"));
+  std::array<char, 256> text{};
+  if (!pipe || std::fgets(text.data(), text.size(), pipe.get()) == nullptr) {
+    throw std::runtime_error(server_program() + " --version says nothing");
+  }
+  std::istringstream words(text.data());
+  std::string program;
+  std::string version;
+  words >> program;
+  while (words >> version && !version.starts_with("v=")) {
+  }
+  RedisVersion found{
+      .name = program + " " + version.substr(std::min<std::size_t>(2, version.size())),
+      .is_valkey = program == "Valkey"};
+  if (std::sscanf(version.c_str(), "v=%d.%d", &found.major, &found.minor) != 2) {
+    throw std::runtime_error(server_program() + " --version says " + text.data());
+  }
+  return found;
+}
+
+// Before 7.0 DEBUG and every CONFIG SET are allowed, and a script's time limit has its old name.
+std::vector<std::string> known_arguments(const std::vector<std::string>& arguments) {
+  const auto is_new = [](const std::string& word) {
+    return word == "--enable-debug-command" || word == "--enable-protected-configs" ||
+           word == "--busy-reply-threshold";
+  };
+  // Most tests need not know the version.
+  if (std::ranges::none_of(arguments, is_new) || redis_version().has(7, 0)) return arguments;
+  std::vector<std::string> known;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i] == "--busy-reply-threshold") {
+      known.emplace_back("--lua-time-limit");
+    } else if (is_new(arguments[i])) {
+      ++i;
+    } else {
+      known.push_back(arguments[i]);
+    }
+  }
+  return known;
 }
 
 bool is_serving(const std::string& unix_path) try {
@@ -61,7 +132,13 @@ std::uint16_t free_port() {
   return ntohs(address.sin_port);
 }
 
-RedisServer::RedisServer(std::vector<std::string> arguments) : arguments_(std::move(arguments)) {
+const RedisVersion& redis_version() {
+  static const RedisVersion version = ask_version();
+  return version;
+}
+
+RedisServer::RedisServer(std::vector<std::string> arguments, std::vector<std::string> environment)
+    : arguments_(known_arguments(arguments)), environment_(std::move(environment)) {
   // Between finding a free port and the server's own bind somebody else may have taken it.
   constexpr int most_attempts = 5;
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
@@ -103,8 +180,13 @@ void RedisServer::restart() {
 }
 
 bool RedisServer::start(std::chrono::milliseconds patience) {
-  std::vector<std::string> line = {"/usr/bin/redis-server", "--port", std::to_string(port_)};
-  for (const char* word : {"--bind", "127.0.0.1 -::1", "--save", "", "--appendonly", "no"}) {
+  std::vector<std::string> line;
+  if (!environment_.empty()) {
+    line.emplace_back("/usr/bin/env");
+    line.insert(line.end(), environment_.begin(), environment_.end());
+  }
+  line.insert(line.end(), {server_program(), "--port", std::to_string(port_)});
+  for (const char* word : {"--bind", "127.0.0.1", "-::1", "--save", "", "--appendonly", "no"}) {
     line.emplace_back(word);
   }
   line.insert(line.end(), {"--dir", folder().string(), "--unixsocket", unix_path()});

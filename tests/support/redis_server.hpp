@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace holdfast::test {
@@ -20,13 +21,36 @@ namespace holdfast::test {
 // A loopback port nobody listens on. Somebody else may take it before you do.
 std::uint16_t free_port();
 
+// The server under test: $HOLDFAST_REDIS_SERVER, a path or a name to be found in PATH, or
+// redis-server. Its version is asked for once.
+struct RedisVersion {
+  std::string name;  // "Redis 6.2.16", "Valkey 8.0.1"
+  bool is_valkey = false;
+  int major = 0;
+  int minor = 0;
+  // Whether it has what came with that version of Redis. Valkey began as Redis 7.2.
+  bool has(int of_major, int of_minor) const {
+    return std::pair(major, minor) >= std::pair(of_major, of_minor);
+  }
+};
+const RedisVersion& redis_version();
+
+// For a test that needs a newer server than the one under test; says so.
+#define HOLDFAST_NEEDS_REDIS(major, minor)                                                \
+  if (!holdfast::test::redis_version().has(major, minor))                                 \
+  GTEST_SKIP() << "this needs Redis " #major "." #minor ", and the server under test is " \
+               << holdfast::test::redis_version().name
+
 // On a free loopback port and a socket file, in a temporary folder, without persistence. It dies
 // with this object, and with the thread that made it, even if that one crashes. Throws when the
 // server does not come up.
 class RedisServer {
  public:
-  // The arguments follow our own on the command line and win: {"--maxmemory", "5mb"}.
-  explicit RedisServer(std::vector<std::string> arguments = {});
+  // The arguments follow our own on the command line and win: {"--maxmemory", "5mb"}. What an older
+  // server does not know is left out where it allows the same without being asked.
+  // The environment is our own and these, NAME=VALUE.
+  explicit RedisServer(std::vector<std::string> arguments = {},
+                       std::vector<std::string> environment = {});
   RedisServer(const RedisServer&) = delete;
   RedisServer& operator=(const RedisServer&) = delete;
   ~RedisServer();
@@ -53,6 +77,7 @@ class RedisServer {
 
   TemporaryFolder folder_;
   const std::vector<std::string> arguments_;
+  const std::vector<std::string> environment_;
   std::uint16_t port_ = 0;
   pid_t pid_ = 0;
 };

@@ -146,7 +146,7 @@ export async function startRedis(t) {
   const port = await freePort();
   const folder = temporaryFolder(t);
   const words = ["--port", `${port}`, "--bind", "127.0.0.1", "--dir", folder, "--save", "", "--appendonly", "no"];
-  const child = spawn("redis-server", words, { stdio: ["ignore", "ignore", "ignore"] });
+  const child = spawn(process.env.HOLDFAST_REDIS_SERVER || "redis-server", words, { stdio: ["ignore", "ignore", "ignore"] });
   atEnd(t, () => end(child));
   await eventually("redis-server listens", () => {
     if (child.exitCode !== null) throw new Error("redis-server ended");

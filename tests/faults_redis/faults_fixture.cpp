@@ -103,7 +103,7 @@ std::uint64_t commands_sent(test::RawRedis& raw) {
 void FaultsTest::TearDown() {
   std::string title = testing::UnitTest::GetInstance()->current_test_info()->name();
   std::ranges::replace(title, '/', '-');
-  EXPECT_EQ(left_behind(server), "") << "seed " << seed;
+  EXPECT_EQ(left_behind(*store), "") << "seed " << seed;
   EXPECT_EQ(broken_promises(log, title), "") << "seed " << seed;
 }
 

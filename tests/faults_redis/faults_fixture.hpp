@@ -42,7 +42,10 @@ std::uint64_t commands_sent(test::RawRedis& raw);
 // A server of its own, and a history that is checked when the test ends.
 class FaultsTest : public testing::Test {
  protected:
-  explicit FaultsTest(std::vector<std::string> names = mixed_names()) : log(std::move(names)) {}
+  explicit FaultsTest(std::vector<std::string> names = mixed_names(),
+                      std::vector<std::string> arguments = {},
+                      std::vector<std::string> environment = {})
+      : log(std::move(names)), server(std::move(arguments), std::move(environment)) {}
   void TearDown() override;
 
   // Begins to watch for stalls, too: no process is forked after this.
@@ -77,6 +80,8 @@ class FaultsTest : public testing::Test {
   test::RedisServer server;
   const std::uint64_t seed = choose_seed();
   Dice dice{seed};
+  // Where nothing may be left when the test ends.
+  const test::RedisServer* store = &server;
 
  private:
   std::optional<StallWatch> stalls_;

@@ -1,62 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Members whose wall clock is set while they hold something.
+#include "faults_redis/wall_clock.hpp"
 #include "faults_redlock/redlock_fixture.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <array>
-#include <cstdlib>
-#include <stdexcept>
 
 namespace holdfast::faults {
 namespace {
 
-// The wall clock of one server; see shim/stepped_clock.cpp.
-class WallClock {
- public:
-  WallClock() {
-    const int fd = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (fd < 0 || ftruncate(fd, sizeof(std::int64_t)) != 0) throw std::runtime_error(path_);
-    void* const page =
-        mmap(nullptr, sizeof(std::int64_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
-    if (page == MAP_FAILED) throw std::runtime_error(path_);
-    offset_us_ = static_cast<volatile std::int64_t*>(page);
-  }
-  WallClock(const WallClock&) = delete;
-  WallClock& operator=(const WallClock&) = delete;
-  ~WallClock() { munmap(const_cast<std::int64_t*>(offset_us_), sizeof(std::int64_t)); }
-
-  std::unique_ptr<test::RedisServer> start_server() const {
-    setenv("HOLDFAST_CLOCK", path_.c_str(), 1);
-    setenv("LD_PRELOAD", HOLDFAST_CLOCK_SHIM, 1);
-    auto server = std::make_unique<test::RedisServer>();
-    unsetenv("LD_PRELOAD");
-    unsetenv("HOLDFAST_CLOCK");
-    return server;
-  }
-  void step(Micros by) { *offset_us_ = *offset_us_ + by.count(); }
-
- private:
-  test::TemporaryFolder folder_;
-  const std::string path_ = folder_.path() / "clock";
-  volatile std::int64_t* offset_us_ = nullptr;
-};
-
-Micros wall_time(const test::RedisServer& server) {
-  const auto time = test::RawRedis(server).call({"TIME"});
-  return std::chrono::seconds(std::stoll(time->element[0]->str)) +
-         Micros(std::stoll(time->element[1]->str));
-}
-
 class Clock : public RedlockTest, public testing::WithParamInterface<std::chrono::seconds> {
  protected:
   Clock() : RedlockTest(3) {
-    for (const WallClock& clock : clocks) add(clock.start_server());
+    for (const WallClock& clock : clocks)
+      add(std::make_unique<test::RedisServer>(std::vector<std::string>{}, clock.environment()));
   }
 
   std::array<WallClock, 2> clocks;  // of the last two servers

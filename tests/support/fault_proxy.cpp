@@ -60,9 +60,9 @@ bool send_all(int fd, std::string_view bytes) {
 }  // namespace
 
 FaultProxy::FaultProxy(std::uint16_t target_port)
-    : target_(target_port),
-      listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
-      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    : listener_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
+      wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      targets_{target_port} {
   auto address = loopback(0);
   socklen_t size = sizeof(address);
   auto* const plain = reinterpret_cast<sockaddr*>(&address);
@@ -89,6 +89,17 @@ void FaultProxy::change(Change change) {
   const std::lock_guard lock(mutex_);
   change(faults_);
   eventfd_write(wake_, 1);
+}
+
+void FaultProxy::lead_to(std::vector<std::uint16_t> targets) {
+  const std::lock_guard lock(mutex_);
+  targets_ = std::move(targets);
+  next_target_ = 0;
+}
+
+std::uint16_t FaultProxy::next_target() {
+  const std::lock_guard lock(mutex_);
+  return targets_[next_target_++ % targets_.size()];
 }
 
 void FaultProxy::delay_requests(Delay delay) {
@@ -179,7 +190,7 @@ void FaultProxy::wait_for_something(const Faults& faults) {
 void FaultProxy::accept_one(const Faults& faults) {
   const int client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
   if (client < 0) return;
-  const int server = faults.refuse ? -1 : connect_to(target_);
+  const int server = faults.refuse ? -1 : connect_to(next_target());
   if (server < 0) {
     close(client);
     return;

@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 namespace holdfast::test {
 
@@ -28,7 +29,11 @@ class FaultProxy {
   ~FaultProxy();
 
   std::uint16_t port() const { return port_; }
+  std::string url() const { return "redis://127.0.0.1:" + std::to_string(port_); }
 
+  // New connections are led to these ports in turn, the first of them next, as by a balancer or a
+  // name with several addresses. Those that are open stay where they are.
+  void lead_to(std::vector<std::uint16_t> targets);
   void delay_requests(Delay delay);
   void delay_replies(Delay delay);
   // A connection that lost bytes never passes any again in that direction: TCP has no holes.
@@ -80,23 +85,25 @@ class FaultProxy {
   void change(Change change);
   void run();
   void wait_for_something(const Faults& faults);
+  std::uint16_t next_target();
   void accept_one(const Faults& faults);
   void take_in(Line& line, const Faults& faults);
   void pass_on(Line& line, const Faults& faults);
   void pass_reply(Line& line, std::string bytes, const Faults& faults);
   void end(Line& line, Ending how);
 
-  const std::uint16_t target_;
   std::uint16_t port_ = 0;
   int listener_ = -1;
   int wake_ = -1;
   std::list<Line> lines_;  // of the proxy's thread
 
   mutable std::mutex mutex_;
-  Faults faults_;          // guarded by mutex_
-  Counts counts_;          // guarded by mutex_
-  bool must_cut_ = false;  // guarded by mutex_
-  bool must_end_ = false;  // guarded by mutex_
+  std::vector<std::uint16_t> targets_;  // guarded by mutex_
+  std::size_t next_target_ = 0;         // guarded by mutex_
+  Faults faults_;                       // guarded by mutex_
+  Counts counts_;                       // guarded by mutex_
+  bool must_cut_ = false;               // guarded by mutex_
+  bool must_end_ = false;               // guarded by mutex_
   std::thread thread_;
 };
 

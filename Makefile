@@ -15,7 +15,7 @@ test_web = $(if $(HOLDFAST_NO_WEB),,test_web)
 sources = $(shell find include src tests examples bench fuzz cmake -name '*.[ch]pp' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run tour payments test test-under-load simulate simulate-quorum simulate-long simulate-compilers chaos-redis model bench bench-build bench-redis bench-cli bench-http bench-redlock bench-n8n bench-recipes bench-forrst bench-dashboard bench-instructions screenshots fuzz asan tsan clang tidy format format-check install deb test-packages clean
+.PHONY: help run tour payments test test-under-load test-upgrade simulate simulate-quorum simulate-long simulate-compilers chaos-redis model bench bench-build bench-redis bench-cli bench-http bench-redlock bench-n8n bench-recipes bench-forrst bench-dashboard bench-instructions screenshots fuzz asan tsan clang tidy format format-check install deb test-packages clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -50,6 +50,13 @@ test-under-load: ## Run every test three times and once in random order beside t
 	@tools/install_packages build test model packages $(test_web)
 	@$(call build,dev)
 	tests/under_load
+
+test-upgrade: ## Let the program of BASE=commit and this one share stores under faults, SECONDS=n each; minutes
+	@$(if $(BASE)$(BASE_PROGRAM),,echo 'make test-upgrade needs BASE=commit, or BASE_PROGRAM=path of a built one'; exit 64)
+	@tools/install_packages build test bench
+	@$(call build,release,holdfast_bin)
+	old=$(or $(BASE_PROGRAM),$$(tests/upgrade/build_base $(BASE))) && \
+	  tests/upgrade/run "$$old" build/release/holdfast --seconds $(if $(filter file,$(origin SECONDS)),20,$(SECONDS))
 
 simulate: ## Replay a bad day: SEED=n, or many: SEED=n SEEDS=m
 	@tools/install_packages build test bench

@@ -207,24 +207,53 @@ TEST(RedisErrorReplies, every_known_word_has_an_answer) {
     Then then;
     Errc code;
   };
-  for (const auto& [reply, then, code] : std::initializer_list<Row>{
-           {"NOSCRIPT No matching script.", Then::load_script, Errc::unavailable},
-           {"LOADING Redis is loading the dataset in memory", Then::retry, Errc::unavailable},
-           {"BUSY Redis is busy running a script.", Then::retry, Errc::unavailable},
-           {"MASTERDOWN Link with MASTER is down", Then::retry, Errc::unavailable},
-           {"CLUSTERDOWN Hash slot not served", Then::retry, Errc::unavailable},
-           {"TRYAGAIN Multiple keys request", Then::retry, Errc::unavailable},
-           {"READONLY You can't write against a read only replica.", Then::change_server,
-            Errc::unavailable},
-           {"MOVED 3999 127.0.0.1:6381", Then::give_up, Errc::unsupported},
-           {"CROSSSLOT Keys in request don't hash", Then::give_up, Errc::unsupported},
-           {"OOM command not allowed", Then::give_up, Errc::unavailable},
-           {"MISCONF Redis is configured to save", Then::give_up, Errc::unavailable},
-           {"NOREPLICAS Not enough good replicas", Then::give_up, Errc::unavailable},
-           {"NOAUTH Authentication required.", Then::give_up, Errc::unavailable},
-           {"NOPERM this user has no permissions", Then::give_up, Errc::unavailable},
-           {"WRONGTYPE Operation against a key", Then::give_up, Errc::spec_mismatch},
-           {"ERR something new", Then::give_up, Errc::outcome_unknown}}) {
+  for (
+      const auto& [reply, then, code] : std::initializer_list<Row>{
+          {"NOSCRIPT No matching script.", Then::load_script, Errc::unavailable},
+          {"LOADING Redis is loading the dataset in memory", Then::retry, Errc::unavailable},
+          {"BUSY Redis is busy running a script.", Then::retry, Errc::unavailable},
+          {"MASTERDOWN Link with MASTER is down", Then::retry, Errc::unavailable},
+          {"CLUSTERDOWN Hash slot not served", Then::retry, Errc::unavailable},
+          {"TRYAGAIN Multiple keys request", Then::retry, Errc::unavailable},
+          {"READONLY You can't write against a read only replica.", Then::change_server,
+           Errc::unavailable},
+          {"MOVED 3999 127.0.0.1:6381", Then::give_up, Errc::unsupported},
+          {"CROSSSLOT Keys in request don't hash", Then::give_up, Errc::unsupported},
+          {"OOM command not allowed", Then::give_up, Errc::unavailable},
+          {"MISCONF Redis is configured to save", Then::give_up, Errc::unavailable},
+          {"NOREPLICAS Not enough good replicas", Then::give_up, Errc::unavailable},
+          {"NOAUTH Authentication required.", Then::give_up, Errc::unavailable},
+          {"NOPERM this user has no permissions", Then::give_up, Errc::unavailable},
+          {"WRONGTYPE Operation against a key", Then::give_up, Errc::spec_mismatch},
+          // As a script of Redis 7 says it, and one of Redis 6.2.
+          {"OOM command not allowed script: 6bb6, on @user_script:5.", Then::give_up,
+           Errc::unavailable},
+          // A right that was taken away since the store was opened may end a script halfway.
+          {"ERR The user executing the script can't run this command or subcommand script: 6bb6, "
+           "on @user_script:1.",
+           Then::give_up, Errc::outcome_unknown},
+          {"ERR Error running script (call to f_62): @user_script:292: WRONGTYPE Operation against",
+           Then::give_up, Errc::spec_mismatch},
+          {"ERR Error running script (call to f_0a): @user_script:1: @user_script: 1: -OOM command "
+           "not allowed when used memory > 'maxmemory'.",
+           Then::give_up, Errc::unavailable},
+          {"ERR Error running script (call to f_0a): @user_script:1: @user_script: 1: -NOREPLICAS "
+           "Not enough good replicas to write.",
+           Then::give_up, Errc::unavailable},
+          {"ERR Error running script (call to f_0a): @user_script:1: @user_script: 1: -MISCONF "
+           "Redis is configured to save RDB snapshots",
+           Then::give_up, Errc::unavailable},
+          {"ERR Error running script (call to f_0a): @user_script:1: @user_script: 1: -READONLY "
+           "You "
+           "can't write against a read only replica.",
+           Then::change_server, Errc::unavailable},
+          {"ERR Error running script (call to f_ec): @user_script:1: @user_script: 1: The user "
+           "executing the script can't access at least one of the keys",
+           Then::give_up, Errc::outcome_unknown},
+          {"ERR Error running script (call to f_1b): @user_script:7: attempt to index a nil value",
+           Then::give_up, Errc::outcome_unknown},
+          {"ERR Error running script (call to f_1b)", Then::give_up, Errc::outcome_unknown},
+          {"ERR something new", Then::give_up, Errc::outcome_unknown}}) {
     const auto refusal = judge(reply, "peer:1");
     EXPECT_EQ(refusal.then, then) << reply;
     EXPECT_EQ(refusal.error.code, code) << reply;

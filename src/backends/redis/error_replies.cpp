@@ -43,7 +43,23 @@ constexpr Rule rules[] = {
      "has this lock in the format of a newer version of Holdfast"},
 };
 
-// Redis 7 puts the error of a command inside a script behind a sentence of its own.
+// Redis 7 puts the error of a command inside a script before a sentence of its own, Redis 6.2
+// behind one: "ERR Error running script (call to f_…): @user_script:9: @user_script: 9: -OOM
+// command …".
+std::string_view own_words(std::string_view reply) {
+  if (!reply.starts_with("ERR Error running script")) return reply;
+  constexpr std::string_view place = "@user_script:";
+  std::string_view words = reply;
+  for (auto at = words.find(place); at != std::string_view::npos;) {
+    words.remove_prefix(at + place.size());
+    const auto end = words.find(": ");
+    if (end == std::string_view::npos) return reply;
+    words.remove_prefix(end + 2);
+    at = words.starts_with(place) ? 0 : std::string_view::npos;
+  }
+  return words.starts_with('-') ? words.substr(1) : words;
+}
+
 std::string_view first_word(std::string_view reply) {
   return reply.substr(0, reply.find_first_of(" :"));
 }
@@ -51,7 +67,7 @@ std::string_view first_word(std::string_view reply) {
 }  // namespace
 
 Refusal judge(std::string_view reply, std::string_view peer) {
-  const auto word = first_word(reply);
+  const auto word = first_word(own_words(reply));
   for (const Rule& rule : rules) {
     if (rule.word != word) continue;
     return {rule.then, {rule.code, fmt::format("{} {} ({})", peer, rule.meaning, reply)}};

@@ -30,7 +30,7 @@ class Ear {
       const std::lock_guard lock(mutex_);
       if (closed_) return false;
       unread_.emplace(name, message.owner);
-      pending_ = Notice{Notice::Reason::granted, *message.grant};
+      pending_ = Notice{Notice::Reason::granted, *message.grant, has_changed()};
     }
     event_.notify();
     return true;
@@ -45,7 +45,9 @@ class Ear {
       if (notice.reason == Notice::Reason::poked)
         poked_ = true;
       else if (!outranked)
-        pending_ = notice;
+        pending_ = Notice{notice.reason, notice.grant, notice.store_changed || has_changed()};
+      else
+        pending_->store_changed |= notice.store_changed;
     }
     event_.notify();
   }
@@ -70,6 +72,9 @@ class Ear {
   runtime::Event& event() { return event_; }
 
  private:
+  // What was said of the store, and has not been read.
+  bool has_changed() const { return pending_ && pending_->store_changed; }
+
   runtime::Event event_;
   std::mutex mutex_;
   std::optional<Notice> pending_;
@@ -180,13 +185,13 @@ void Mailbox::hint(model::RequestId request) {
   if (const auto ear = shared_->find(request)) ear->tell({Notice::Reason::hint, {}});
 }
 
-void Mailbox::hint_all() {
+void Mailbox::hint_all(bool store_changed) {
   std::vector<std::shared_ptr<Ear>> everybody;
   {
     const std::lock_guard lock(shared_->mutex);
     for (const auto& [request, ear] : shared_->ears) everybody.push_back(ear);
   }
-  for (const auto& ear : everybody) ear->tell({Notice::Reason::hint, {}});
+  for (const auto& ear : everybody) ear->tell({Notice::Reason::hint, {}, store_changed});
 }
 
 }  // namespace holdfast::store

@@ -30,8 +30,8 @@ class Mailbox {
   void deliver(const LockName& name, const model::Message& message);
   // A hint by request alone, for stores whose messages carry no more.
   void hint(model::RequestId request);
-  // A hint for everybody: messages may have been missed.
-  void hint_all();
+  // A hint for everybody: messages may have been missed, or another server answers.
+  void hint_all(bool store_changed = false);
 
  private:
   struct Shared;

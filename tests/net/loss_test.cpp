@@ -5,7 +5,11 @@
 #include "support/fault_proxy.hpp"
 #include "talk.hpp"
 
+#include <arpa/inet.h>
 #include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <optional>
 #include <vector>
@@ -199,6 +203,80 @@ TEST_F(LossTest, the_reply_to_a_command_may_destroy_it) {
       EXPECT_EQ(reply.error().code, Errc::outcome_unknown);
     }
   }
+}
+
+// A server that takes a connection and reads nothing for now.
+class SleepySocket {
+ public:
+  SleepySocket() {
+    listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    const int little = 4096;
+    ::setsockopt(listener_, SOL_SOCKET, SO_RCVBUF, &little, sizeof(little));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof(address);
+    ::bind(listener_, reinterpret_cast<sockaddr*>(&address), size);
+    ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size);
+    port_ = ntohs(address.sin_port);
+    ::listen(listener_, 16);
+  }
+  SleepySocket(const SleepySocket&) = delete;
+  SleepySocket& operator=(const SleepySocket&) = delete;
+  ~SleepySocket() { ::close(listener_); }
+
+  std::uint16_t port() const { return port_; }
+  // Lets the client in.
+  int accept() const {
+    const int fd = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+    constexpr std::string_view welcome = "+PONG\r\n+OK\r\n";
+    EXPECT_EQ(::send(fd, welcome.data(), welcome.size(), MSG_NOSIGNAL), std::ssize(welcome));
+    return fd;
+  }
+  // All that ever arrives by it.
+  static std::size_t read_to_the_end(int fd) {
+    std::size_t all = 0;
+    char bytes[65536];
+    for (ssize_t got = 0; (got = ::read(fd, bytes, sizeof(bytes))) > 0;) {
+      all += static_cast<std::size_t>(got);
+    }
+    ::close(fd);
+    return all;
+  }
+
+ private:
+  int listener_ = -1;
+  std::uint16_t port_ = 0;
+};
+
+// More than the other side takes without reading, less than our kernel does.
+const std::string much(256 << 10, 'x');
+
+TEST_F(LossTest, a_command_that_was_given_up_does_not_arrive_later) {
+  const SleepySocket sleepy;
+  auto endpoint = endpoint_at(sleepy.port());
+  endpoint.command_timeout = 100ms;
+  Connection connection(runtime, endpoint);
+  const int peer = sleepy.accept();
+  ASSERT_TRUE(wait_connected(connection));
+  const auto reply = ask(connection, command("SET", "a", much));
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().code, Errc::outcome_unknown);
+  // It connects again only after it has let go of this one.
+  const int next = sleepy.accept();
+  EXPECT_LT(SleepySocket::read_to_the_end(peer), much.size() / 4);
+  ::close(next);
+}
+
+TEST_F(LossTest, what_was_sent_before_an_orderly_end_arrives) {
+  const SleepySocket sleepy;
+  std::optional<Connection> connection(std::in_place, runtime, endpoint_at(sleepy.port()));
+  const int peer = sleepy.accept();
+  ASSERT_TRUE(wait_connected(*connection));
+  auto sent = begin_asking(*connection, command("SET", "a", much));
+  connection.reset();
+  EXPECT_EQ(sent.get().error().code, Errc::outcome_unknown);
+  EXPECT_GT(SleepySocket::read_to_the_end(peer), much.size());
 }
 
 TEST_F(LossTest, making_and_destroying_many_leaves_nothing_behind) {

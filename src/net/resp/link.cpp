@@ -170,14 +170,24 @@ void Link::close() {
              [self = shared_from_this()] { self->end_open(fail(Errc::unavailable, "closed")); });
 }
 
-void Link::reset() {
-  if (std::exchange(is_closed_, true)) return;
-  resolver_.cancel();
-  // Without a shutdown before it, which would end the connection in good order.
+void Link::abandon() {
+  if (!is_closed_) drop_unsent_at_the_end();
+  close();
+}
+
+// When the last holder closes the descriptor, the kernel forgets what it has not sent.
+void Link::drop_unsent_at_the_end() const {
   const linger at_once{.l_onoff = 1, .l_linger = 0};
   if (descriptor_ >= 0) {
     setsockopt(descriptor_, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
   }
+}
+
+void Link::reset() {
+  if (std::exchange(is_closed_, true)) return;
+  resolver_.cancel();
+  // Without a shutdown before it, which would end the connection in good order.
+  drop_unsent_at_the_end();
   error_code ignored;
   std::ignore = socket_.close(ignored);
   descriptor_ = -1;

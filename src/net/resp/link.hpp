@@ -42,9 +42,12 @@ class Link : public std::enable_shared_from_this<Link> {
 
   bool is_encrypted() const { return encrypted_.has_value(); }
   bool is_closed() const { return is_closed_; }
+  // What was written before still reaches the other side.
   void close();
-  // The same, and what the other side has not taken by now never reaches it. Only where all calls
-  // are made on the loop's thread.
+  // The same, but what the other side has not taken by then never reaches it: a command that was
+  // given up must not arrive later.
+  void abandon();
+  // The same as `abandon`, at once. Only where all calls are made on the loop's thread.
   void reset();
 
   // From any thread, not with TLS, without waiting: the bytes taken, or -1 and errno.
@@ -59,6 +62,7 @@ class Link : public std::enable_shared_from_this<Link> {
   Result<void> make_socket(const Address& address);
   void shake_hands();
   void end_open(Result<void> result);
+  void drop_unsent_at_the_end() const;
 
   boost::asio::io_context& context_;
   const Endpoint endpoint_;

@@ -16,6 +16,7 @@ struct Opening {
   std::string bytes;
   std::size_t replies = 0;
   bool an_error_ends_it = false;  // one error may stand for several replies
+  std::size_t may_fail = 0;       // but not among so many of the first
 };
 
 Opening login(const Endpoint& endpoint);

@@ -8,6 +8,7 @@
 #include "net/resp/link.hpp"
 #include "net/resp/login.hpp"
 #include "net/resp/parser.hpp"
+#include "runtime/backoff.hpp"
 #include "runtime/event.hpp"
 #include "runtime/loop_runtime.hpp"
 #include "runtime/spawn.hpp"
@@ -44,9 +45,10 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // From any thread, once.
   void start();
-  // On the loop's thread. Ends this link. A server that is to blame is tried again after a delay.
+  // On the loop's thread. Ends this link, with all that has not left by it. A server that is to
+  // blame, being the wrong one, is tried again after a delay.
   void drop(Error why, bool server_is_to_blame = false);
-  // On the loop's thread. Nothing is called any more after it.
+  // On the loop's thread. Nothing is called any more after it; what was sent still arrives.
   void close();
 
   const std::string& peer() const { return peer_; }
@@ -63,6 +65,7 @@ class Session : public std::enable_shared_from_this<Session> {
   Result<void> hand_over_replies();
   // Whether a link that ended as this one did is worth an immediate attempt.
   bool may_retry_at_once(runtime::LocalTime up_since);
+  const runtime::Backoff& pace() const;
   void give_up_attempt(Error why);
   std::shared_ptr<Owner> owner() const { return is_closed_ ? nullptr : owner_.lock(); }
   Error with_hint(Error error) const;

@@ -38,9 +38,9 @@ std::vector<PairBytes> holdfast_pairs(RawRedis& redis, std::size_t names) {
   load(redis, scripts[Script::acquire].text);
   load(redis, scripts[Script::release].text);
   const auto metadata = shared_metadata();
-  const auto bytes = [&](const store::Request& request, bool resync) {
+  const auto bytes = [&](const store::Request& request, bool compare_clock) {
     return encode(scripts, request.name, std::get<model::LockCommand>(request.command),
-                  {.resync = resync});
+                  {.compare_clock = compare_clock});
   };
   std::vector<PairBytes> pairs;
   std::uint64_t request = 0;

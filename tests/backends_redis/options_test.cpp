@@ -132,5 +132,12 @@ TEST(RedisIdentity, tells_a_restart_a_failover_and_a_demotion_apart) {
   EXPECT_EQ(info_field("", "run_id"), "");
 }
 
+TEST(RedisOptions, fences_are_compared_with_the_clock_on_connecting_or_always) {
+  EXPECT_FALSE(options_of("redis://h")->fence_clock_always);
+  EXPECT_FALSE(options_of("redis://h?fence_clock=connect")->fence_clock_always);
+  EXPECT_TRUE(options_of("redis://h?fence_clock=always")->fence_clock_always);
+  EXPECT_EQ(options_of("redis://h?fence_clock=sometimes").error().code, Errc::bad_input);
+}
+
 }  // namespace
 }  // namespace holdfast::test

@@ -186,6 +186,100 @@ TEST_F(RedisChange, fences_go_on_above_those_that_a_snapshot_does_not_know) {
   EXPECT_GT(next->fence(), last);
 }
 
+// A lock that is held, a snapshot that knows of it, and fences that it does not know.
+class RedisFences : public RedisTest {
+ protected:
+  Fence spend(Client& client) {
+    raw.call({"SAVE"});
+    Fence last = 0;
+    for (int i = 0; i < 50; ++i) {
+      auto lease = client.mutex("orders").acquire();
+      EXPECT_TRUE(lease);
+      last = lease->fence();
+    }
+    return last;
+  }
+};
+
+TEST_F(RedisFences, a_re_entry_after_a_return_from_a_snapshot_does_not_bring_back_old_fences) {
+  auto client = open_client();
+  auto ledger = client.reentrant("ledger");
+  auto held = ledger.acquire({.ttl = 60s, .owner = "job"});
+  ASSERT_TRUE(held) << held.error().message;
+  const Fence last = spend(client);
+  server.restart();
+  auto again = ledger.acquire({.ttl = 60s, .wait = 30s, .owner = "job"});
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->fence(), held->fence()) << "it shares the fence and mints nothing";
+  auto next = client.mutex("orders").acquire();
+  ASSERT_TRUE(next) << next.error().message;
+  EXPECT_GT(next->fence(), last);
+}
+
+TEST_F(RedisFences, a_command_that_waited_for_the_connection_gets_no_old_fence) {
+  auto client = open_client();
+  auto other = open_client();
+  auto held = other.mutex("held").acquire({.ttl = 60s});
+  ASSERT_TRUE(held);
+  const Fence last = spend(client);
+  server.stop();
+  server.restart();
+  // Refused, so that the script is there when the other command comes and nothing was minted.
+  ASSERT_TRUE(eventually([&] {
+    const auto refused = other.mutex("held").acquire();
+    return !refused && refused.error().code == Errc::busy;
+  }));
+  // Whatever connection it meets: the first that is there.
+  Result<Lease> next = client.mutex("orders").acquire();
+  ASSERT_TRUE(eventually([&] {
+    if (!next) next = client.mutex("orders").acquire();
+    return next.has_value();
+  }));
+  EXPECT_GT(next->fence(), last);
+}
+
+TEST_F(RedisFences, are_compared_with_the_clock_in_each_grant_where_the_counter_cannot_be_raised) {
+  auto client = open_client();
+  auto held = client.mutex("held").acquire({.ttl = 60s});
+  ASSERT_TRUE(held);
+  const Fence last = spend(client);
+  // Comes back full: nothing can be raised, but leases are renewed and released.
+  server.kill();
+  server.restart();
+  raw = RawRedis(server);
+  raw.call({"CONFIG", "SET", "maxmemory", "1"});
+  raw.call({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+  ASSERT_TRUE(eventually([&] {
+    const auto refused = client.mutex("orders").acquire();
+    return !refused && refused.error().message.find("memory") != std::string::npos;
+  }));
+  EXPECT_TRUE(held->release());
+  raw.call({"CONFIG", "SET", "maxmemory", "0"});
+  raw.call({"SET", "hf:fence", std::to_string(last - 100)});
+  auto next = client.mutex("orders").acquire();
+  ASSERT_TRUE(next) << next.error().message;
+  EXPECT_GT(next->fence(), last);
+}
+
+TEST_F(RedisFences, are_raised_by_every_connection_before_anything_else) {
+  auto client = open_client();
+  raw.call({"SET", "hf:fence", "1500000000000000"});
+  raw.call({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+  EXPECT_TRUE(eventually([&] { return raw.integer({"INCR", "hf:fence"}) > 1'600'000'000'000'000; }))
+      << "before anybody asked for a lock";
+}
+
+TEST_F(RedisFences, are_all_compared_with_the_clock_if_the_url_says_so) {
+  auto client = open_client("?fence_clock=always");
+  auto first = client.mutex("first").acquire();
+  ASSERT_TRUE(first);
+  // As behind a proxy that has changed to another server without a word.
+  raw.call({"SET", "hf:fence", "1500000000000000"});
+  auto next = client.mutex("orders").acquire();
+  ASSERT_TRUE(next);
+  EXPECT_GT(next->fence(), first->fence());
+}
+
 TEST_F(RedisChange, a_user_who_may_not_ask_who_the_server_is_still_confirms_after_a_reconnect) {
   raw.call({"ACL", "SETUSER", "locks", "on", ">pw", "~hf:*", "resetchannels", "&hf:*", "+@all",
             "-info"});

@@ -35,8 +35,8 @@ TEST_F(ConnectionTest, several_commands_in_one_give_the_last_reply) {
   Connection connection(runtime, endpoint_at(server.port()));
   auto script = command("SET", "a", "1") + command("INCR", "a") + command("GET", "a");
   const auto deadline = runtime->now() + 60s;
-  const auto reply =
-      to_text(runtime::run_blocking(connection.send(std::move(script), deadline, {}, 3)));
+  const auto reply = to_text(
+      runtime::run_blocking(connection.send(std::move(script), deadline, {}, {.replies = 3})));
   EXPECT_EQ(reply, "2");
   EXPECT_EQ(ask(connection, command("ECHO", "own")), "own");
 }
@@ -189,6 +189,51 @@ TEST_F(ConnectionTest, a_greeting_goes_first_on_every_connection) {
   EXPECT_TRUE(eventually([&] { return greeted == 2; }));
   EXPECT_EQ(ask(connection, command("GET", "greetings")), "2");
   EXPECT_EQ(dropped, 1);
+}
+
+TEST_F(ConnectionTest, nothing_happens_before_it_is_started) {
+  std::atomic<int> greeted = 0;
+  Connection::Events events;
+  events.greeted = [&](std::vector<Reply>) { ++greeted; };
+  RawRedis raw(server);
+  const auto id = raw.integer({"CLIENT", "ID"});
+  net::resp::Connection connection(runtime, endpoint_at(server.port()), std::move(events));
+  on_the_loop(*runtime, [] {});
+  EXPECT_EQ(RawRedis(server).integer({"CLIENT", "ID"}), id + 1) << "nobody came in between";
+  EXPECT_EQ(greeted, 0);
+  connection.start();
+  EXPECT_EQ(ask(connection, command("ECHO", "now")), "now");
+  EXPECT_EQ(greeted, 1);
+}
+
+TEST_F(ConnectionTest, a_command_for_a_prepared_connection_is_not_sent_over_another_one) {
+  std::atomic<bool> is_good = false;
+  net::resp::Connection* self = nullptr;
+  Connection::Events events;
+  events.greeted = [&](std::vector<Reply>) { self->set_prepared(is_good); };
+  net::resp::Connection connection(runtime, endpoint_at(server.port()), std::move(events));
+  self = &connection;
+  const auto send = [&] {
+    return connection.send(command("INCR", "sent"), runtime->now() + 60s, {},
+                           {.only_if_prepared = true});
+  };
+  // Asked for before there is a connection, and answered when it turns out to be another one.
+  auto end = std::make_shared<std::promise<bool>>();
+  auto was_sent = end->get_future();
+  runtime::spawn(send(), [end](Result<Reply>&& reply) { end->set_value(reply && *reply); });
+  connection.start();
+  EXPECT_FALSE(was_sent.get());
+  const auto again = runtime::run_blocking(send());
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_FALSE(*again);
+  EXPECT_EQ(ask(connection, command("EXISTS", "sent")), "0");
+
+  is_good = true;
+  RawRedis(server).call({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes"});
+  EXPECT_TRUE(eventually([&] {
+    const auto reply = runtime::run_blocking(send());
+    return reply && *reply && (*reply)->integer > 0;
+  }));
 }
 
 TEST_F(ConnectionTest, a_server_that_was_turned_down_never_sees_a_command) {

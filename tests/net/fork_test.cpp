@@ -12,7 +12,6 @@ namespace holdfast::test {
 namespace {
 
 using net::resp::command;
-using net::resp::Subscriber;
 
 TEST(Fork, a_child_can_neither_use_nor_harm_the_connections_of_its_parent) {
   const RedisServer server;

@@ -12,8 +12,6 @@
 namespace holdfast::test {
 namespace {
 
-using net::resp::Subscriber;
-
 // What a subscriber was told.
 struct Heard {
   Subscriber::Events events() {
@@ -23,7 +21,7 @@ struct Heard {
                   messages.push_back(fmt::format("{}: {}", channel, describe(payload)));
                 },
             .subscribed =
-                [this](std::uint64_t client_id) {
+                [this](std::uint64_t client_id, const std::vector<Reply>&) {
                   last_id = client_id;
                   ++subscribed;
                 },
@@ -132,6 +130,37 @@ TEST_F(SubscriberTest, a_channel_that_is_not_allowed_is_an_error_and_no_silence)
     EXPECT_FALSE(refused);
     return !refused && refused.error().message.contains("NOPERM");
   }));
+}
+
+TEST_F(SubscriberTest, questions_are_answered_before_it_subscribes_and_may_be_refused) {
+  RawRedis(server).call({"ACL", "SETUSER", "deaf", "on", ">pw", "&*", "~*", "+@all", "-info"});
+  auto endpoint = endpoint_at(server.port());
+  endpoint.user = "deaf";
+  endpoint.password = "pw";
+  std::mutex mutex;
+  std::vector<std::string> answers;
+  auto events = heard.events();
+  events.questions = {net::resp::command("INFO", "server"), net::resp::command("ECHO", "mine")};
+  events.subscribed = [&](std::uint64_t, const std::vector<Reply>& replies) {
+    const std::lock_guard lock(mutex);
+    for (const auto& reply : replies) answers.push_back(to_text(*reply));
+  };
+  Subscriber subscriber(runtime, endpoint, {"a"}, std::move(events));
+  ASSERT_TRUE(wait(subscriber));
+  const std::lock_guard lock(mutex);
+  ASSERT_EQ(answers.size(), 2U);
+  EXPECT_TRUE(answers[0].starts_with("NOPERM")) << answers[0];
+  EXPECT_EQ(answers[1], "mine");
+}
+
+TEST_F(SubscriberTest, a_subscription_that_was_turned_down_is_made_anew) {
+  Subscriber subscriber(runtime, endpoint_at(server.port()), {"a"}, heard.events());
+  ASSERT_TRUE(wait(subscriber));
+  const auto id = heard.last_id.load();
+  on_the_loop(*runtime, [&] { subscriber.subscribe_anew({Errc::unavailable, "the wrong one"}); });
+  EXPECT_TRUE(eventually([&] { return heard.subscribed == 2; }));
+  EXPECT_NE(heard.last_id, id);
+  EXPECT_EQ(heard.dropped, 1);
 }
 
 TEST_F(SubscriberTest, destroying_it_ends_those_who_wait) {

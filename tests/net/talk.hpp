@@ -4,6 +4,7 @@
 #pragma once
 
 #include "net/resp/connection.hpp"
+#include "net/resp/subscriber.hpp"
 #include "runtime/runtime.hpp"
 #include "runtime/spawn.hpp"
 #include "support/redis_server.hpp"
@@ -21,9 +22,27 @@
 namespace holdfast::test {
 
 using namespace std::chrono_literals;
-using net::resp::Connection;
 using net::resp::Endpoint;
 using net::resp::Reply;
+
+// Begins as soon as it is made.
+class Connection : public net::resp::Connection {
+ public:
+  Connection(std::shared_ptr<runtime::Runtime> runtime, Endpoint endpoint, Events events = {})
+      : net::resp::Connection(std::move(runtime), std::move(endpoint), std::move(events)) {
+    start();
+  }
+};
+
+class Subscriber : public net::resp::Subscriber {
+ public:
+  Subscriber(std::shared_ptr<runtime::Runtime> runtime, Endpoint endpoint,
+             std::vector<std::string> channels, Events events)
+      : net::resp::Subscriber(std::move(runtime), std::move(endpoint), std::move(channels),
+                              std::move(events)) {
+    start();
+  }
+};
 
 inline Endpoint endpoint_at(std::uint16_t port) {
   Endpoint endpoint;
@@ -46,8 +65,8 @@ inline Result<std::string> to_text(Result<Reply> reply) {
 
 // Blocks until it ends. A test that sets no patience has as much as a busy machine needs.
 template <typename Patience = std::chrono::seconds>
-Result<std::string> ask(Connection& connection, std::string command, Patience patience = 60s,
-                        std::stop_token stop = {}) {
+Result<std::string> ask(net::resp::Connection& connection, std::string command,
+                        Patience patience = 60s, std::stop_token stop = {}) {
   const auto deadline = runtime::LocalClock::now() + patience;
   return to_text(
       runtime::run_blocking(connection.send(std::move(command), deadline, std::move(stop))));

@@ -162,9 +162,8 @@ TEST_F(TlsTest, messages_arrive_as_well) {
   std::atomic<int> messages = 0;
   auto chatty = endpoint();
   chatty.silence = 20ms;
-  net::resp::Subscriber subscriber(
-      runtime, chatty, {"a"},
-      {.message = [&](std::string_view, const redisReply&) { ++messages; }});
+  Subscriber subscriber(runtime, chatty, {"a"},
+                        {.message = [&](std::string_view, const redisReply&) { ++messages; }});
   ASSERT_TRUE(runtime::run_blocking(subscriber.subscribed(runtime->now() + 60s)));
   RawRedis raw(*server);
   const auto pings = [&] {

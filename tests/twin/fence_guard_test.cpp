@@ -37,7 +37,7 @@ class GuardTwin : public testing::Test {
   Result<store::Reply> ask(const std::string& name, const model::GuardCommand& command,
                            bool by_text = false) {
     redis_.send(encode_check(scripts_, LockName::make(name).value(), command,
-                             {.by_text = by_text, .resync = false}));
+                             {.by_text = by_text, .compare_clock = false}));
     const auto reply = redis_.receive();
     if (net::resp::is_error(*reply)) {
       return fail(Errc::unavailable, std::string(net::resp::text_of(*reply)));

@@ -123,7 +123,7 @@ class History {
       commands.push_back(lock.clients.next());
       steps.push_back({lock.name,
                        in_numbers_of_redis(commands.back(), numbers_),
-                       {.by_text = below(100) == 0, .resync = below(10) == 0}});
+                       {.by_text = below(100) == 0, .compare_clock = below(10) == 0}});
     }
     auto answers = redis_.round(steps);
     for (std::size_t i = 0; i < locks_.size(); ++i) {

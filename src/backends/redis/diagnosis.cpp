@@ -160,8 +160,10 @@ Task<Result<void>> probe_rights(std::shared_ptr<Server> server, std::string chan
   co_return Result<void>{};
 }
 
-Task<Result<Findings>> look_for_trouble(std::shared_ptr<Server> server, LocalTime deadline) {
-  Findings found;
+Task<Result<Findings>> look_for_trouble(std::shared_ptr<Server> server,
+                                        std::shared_ptr<const Subscription> subscription,
+                                        LocalTime deadline) {
+  Findings found = subscription->trouble();
   std::string info;
   for (const auto section : {"server", "memory", "replication", "persistence"}) {
     auto asking = ask_text(server, command("INFO", section), deadline);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backends/redis/server.hpp"
+#include "backends/redis/subscription.hpp"
 
 #include <string>
 #include <vector>
@@ -15,8 +16,9 @@ Task<Result<void>> probe_rights(std::shared_ptr<Server> server, std::string chan
 
 // What the set-up of this server means for its locks, one sentence for each thing worth knowing.
 // What the server will not tell is left out.
-Task<Result<std::vector<std::string>>> look_for_trouble(std::shared_ptr<Server> server,
-                                                        runtime::LocalTime deadline);
+Task<Result<std::vector<std::string>>> look_for_trouble(
+    std::shared_ptr<Server> server, std::shared_ptr<const Subscription> subscription,
+    runtime::LocalTime deadline);
 
 // How far the server's clock is ahead of ours. The answer is taken to be from the middle of the
 // round trip, so it is wrong by half of one at most. Errors: unavailable.

@@ -41,9 +41,9 @@ void append_identity(std::string& out, const OwnerId& owner, model::RequestId re
   out.append(owner.view()).push_back('\0');
 }
 
-// Resync, wait, place, claim, converts, known.
-void append_options(std::string& out, const model::Acquire& acquire, bool resync) {
-  out += resync ? '1' : '0';
+// Compare the clock, wait, place, claim, converts, known.
+void append_options(std::string& out, const model::Acquire& acquire, bool compare_clock) {
+  out += compare_clock ? '1' : '0';
   out += acquire.wait ? '1' : '0';
   append_digits(out, acquire.place, 20);
   append_digits(out, static_cast<std::uint64_t>(acquire.claim.count()), 20);
@@ -52,14 +52,14 @@ void append_options(std::string& out, const model::Acquire& acquire, bool resync
 }
 
 void write(Arguments& out, const model::LockSpec& spec, const model::Acquire& acquire,
-           bool resync) {
+           bool compare_clock) {
   append_identity(out.record, acquire.owner, acquire.request);
   append_metadata(out.record, acquire.metadata);
   append_tail(out.record, {spec, acquire.permits, acquire.process, acquire.ttl, nullptr});
   append_digits(out.time, to_ms(acquire.ttl), 1);
   const bool plain_try = !acquire.wait && acquire.converts == model::RequestId::any;
-  out.count = resync || !plain_try ? 3 : 2;
-  if (out.count == 3) append_options(out.options, acquire, resync);
+  out.count = compare_clock || !plain_try ? 3 : 2;
+  if (out.count == 3) append_options(out.options, acquire, compare_clock);
 }
 
 void write(Arguments& out, const model::LockSpec&, const model::Renew& renew, bool) {
@@ -99,7 +99,7 @@ std::string encode(const Scripts& scripts, const Dialect& dialect, const LockNam
   thread_local Arguments values;
   thread_local std::string key;
   values.clear();
-  std::visit([&](const auto& verb) { write(values, command.spec, verb, sending.resync); },
+  std::visit([&](const auto& verb) { write(values, command.spec, verb, sending.compare_clock); },
              command.verb);
   const auto shared = dialect.shared_keys(name);
   const std::size_t key_count = 4 + shared.size() + (scripts.audited() ? 1 : 0);

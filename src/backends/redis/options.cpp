@@ -75,6 +75,11 @@ Result<void> set(Options& out, const std::string& option, const std::string& val
     return put(out.replica_timeout, time_from(option, value, max_replica_timeout));
   }
   if (option == "audit") return put(out.audit, number(option, value, max_audit));
+  if (option == "fence_clock") {
+    if (value != "always" && value != "connect") return refuse(option, "is 'connect' or 'always'");
+    out.fence_clock_always = value == "always";
+    return {};
+  }
   for (const std::string_view of_tls : {"ca", "cert", "key", "sni"}) {
     if (option == of_tls) return set_tls(out, option, value);
   }

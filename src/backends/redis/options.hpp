@@ -14,6 +14,9 @@ struct Options {
   std::uint32_t replicas = 0;
   Micros replica_timeout = std::chrono::milliseconds(100);
   std::uint32_t audit = 0;  // events kept beside each lock; 0: none
+  // Every fence is compared with the server's clock, not only on new connections: for a proxy that
+  // hides which server answers.
+  bool fence_clock_always = false;
 };
 
 inline constexpr Micros max_timeout = std::chrono::seconds(60);

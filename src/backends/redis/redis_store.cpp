@@ -8,8 +8,8 @@
 #include "backends/redis/replication.hpp"
 #include "backends/redis/server.hpp"
 #include "backends/redis/strangers.hpp"
+#include "backends/redis/subscription.hpp"
 #include "backends/redis/wire.hpp"
-#include "net/resp/subscriber.hpp"
 #include "runtime/fork.hpp"
 #include "runtime/log.hpp"
 #include "runtime/spawn.hpp"
@@ -24,7 +24,6 @@ namespace holdfast::backends::redis {
 
 namespace {
 
-using net::resp::Subscriber;
 using net::resp::text_of;
 using runtime::LocalTime;
 using runtime::Runtime;
@@ -61,7 +60,7 @@ class RedisStore final : public store::Store, public std::enable_shared_from_thi
   void on_change(std::function<void()> changed) override;
   store::Standing standing() const override { return server_->standing(); }
   Task<Result<std::vector<std::string>>> diagnose(LocalTime deadline) override {
-    return look_for_trouble(server_, deadline);
+    return look_for_trouble(server_, subscription_, deadline);
   }
   Task<Result<Micros>> clock_offset(LocalTime deadline) override {
     return measure_clock_offset(server_, deadline);
@@ -79,7 +78,7 @@ class RedisStore final : public store::Store, public std::enable_shared_from_thi
 
  private:
   Server::Events server_events();
-  Subscriber::Events subscriber_events();
+  Subscription::Events subscription_events();
   void deliver(std::string_view channel, const redisReply& payload);
   void subscribed(std::uint64_t client_id);
   void changed();
@@ -92,14 +91,22 @@ class RedisStore final : public store::Store, public std::enable_shared_from_thi
   const model::ProcessId process_;
   const std::shared_ptr<store::Mailbox> mailbox_;
   const std::shared_ptr<Server> server_;
+  const std::shared_ptr<Subscription> subscription_;
   const std::shared_ptr<Strangers> strangers_;      // only in a dialect
   const std::shared_ptr<Defence> defence_;          // only where others change the ttl of our keys
   const std::shared_ptr<Replication> replication_;  // only where replicas count
-  std::unique_ptr<Subscriber> subscriber_;
 
   std::mutex mutex_;
   std::vector<std::function<void()>> on_change_;  // guarded by mutex_
 };
+
+std::shared_ptr<Subscription> make_subscription(const Options& options,
+                                                std::shared_ptr<Server> server,
+                                                model::ProcessId process) {
+  std::vector<std::string> channels{channel_of(process)};
+  if (!options.dialect.is_native()) channels.emplace_back(invalidation_channel);
+  return std::make_shared<Subscription>(std::move(server), options.endpoint, std::move(channels));
+}
 
 std::shared_ptr<Replication> make_replication(const Options& options,
                                               const std::shared_ptr<Runtime>& runtime) {
@@ -115,6 +122,7 @@ RedisStore::RedisStore(Options options, std::shared_ptr<Runtime> runtime)
       process_(model::ProcessId{runtime_->random() | 1U}),
       mailbox_(std::make_shared<store::Mailbox>(runtime_)),
       server_(std::make_shared<Server>(runtime_, options_)),
+      subscription_(make_subscription(options_, server_, process_)),
       strangers_(options_.dialect.is_native() ? nullptr
                                               : std::make_shared<Strangers>(server_, mailbox_)),
       defence_(options_.dialect.losers_set_ttl() ? std::make_shared<Defence>(server_) : nullptr),
@@ -125,22 +133,29 @@ void RedisStore::start() {
                                                   model::RequestId request) {
     if (const auto store = weak.lock()) store->give_back(name, owner, request);
   });
-  server_->start(server_events());
+  server_->prepare(server_events());
   if (replication_) {
     Server::Events events;
     events.behind_a_stranger = server_events().behind_a_stranger;
-    replication_->server().start(std::move(events));
+    replication_->server().prepare(std::move(events));
   }
-  std::vector<std::string> channels{channel_of(process_)};
-  if (strangers_) channels.emplace_back(invalidation_channel);
-  subscriber_ = std::make_unique<Subscriber>(runtime_, options_.endpoint, std::move(channels),
-                                             subscriber_events());
+  subscription_->prepare(subscription_events());
+  // Only now: their events come on the runtime's thread and find everything in its place.
+  server_->start();
+  if (replication_) replication_->server().start();
+  subscription_->start();
 }
 
 Server::Events RedisStore::server_events() {
   Server::Events events;
   events.changed = [weak = weak_from_this()] {
     if (const auto store = weak.lock()) store->changed();
+  };
+  events.connected = [weak = std::weak_ptr(subscription_)](const Placement::Peer& server) {
+    if (const auto subscription = weak.lock()) subscription->connected(server);
+  };
+  events.disconnected = [weak = std::weak_ptr(subscription_)] {
+    if (const auto subscription = weak.lock()) subscription->disconnected();
   };
   if (!strangers_) return events;
   events.greeting = [weak = std::weak_ptr(strangers_)] {
@@ -154,8 +169,8 @@ Server::Events RedisStore::server_events() {
   return events;
 }
 
-Subscriber::Events RedisStore::subscriber_events() {
-  Subscriber::Events events;
+Subscription::Events RedisStore::subscription_events() {
+  Subscription::Events events;
   events.message = [weak = weak_from_this()](std::string_view channel, const redisReply& payload) {
     if (const auto store = weak.lock()) store->deliver(channel, payload);
   };
@@ -173,7 +188,7 @@ Task<Result<void>> RedisStore::ready(LocalTime deadline) {
   auto probing = probe_rights(server_, channel_of(process_), deadline);
   Result<void> allowed = co_await std::move(probing);
   if (!allowed) co_return allowed;
-  auto subscribing = subscriber_->subscribed(deadline);
+  auto subscribing = subscription_->settled(deadline);
   co_return co_await std::move(subscribing);
 }
 
@@ -216,8 +231,10 @@ void RedisStore::on_change(std::function<void()> changed) {
 }
 
 void RedisStore::changed() {
-  // Tracking ended with the connection: whoever still waits for a stranger is registered anew.
-  if (strangers_) mailbox_->hint_all();
+  // Tracking ended with the connection: whoever still waits for a stranger is registered anew. And
+  // another server has another clock.
+  constexpr bool store_changed = true;
+  mailbox_->hint_all(store_changed);
   if (defence_) defence_->all_may_have_changed();
   std::vector<std::function<void()>> told;
   {
@@ -242,14 +259,15 @@ void RedisStore::deliver(std::string_view channel, const redisReply& payload) {
   auto told = decode_message(text_of(payload), options_.dialect);
   if (!told) return;
   // A grant that came by a message is on no replica yet, as far as we know: asking again writes it
-  // over the connection whose WAIT can tell.
-  if (replication_) told->message.grant.reset();
+  // over the connection whose WAIT can tell. And only the server that answers commands can grant.
+  if (replication_ || !subscription_->is_proven()) told->message.grant.reset();
   mailbox_->deliver(told->name, told->message);
 }
 
 // What was said while nobody listened is lost: everybody asks again.
 void RedisStore::subscribed(std::uint64_t client_id) {
   if (strangers_) strangers_->redirect_to(client_id);
+  if (client_id == 0) return;
   if (defence_) defence_->all_may_have_changed();
   mailbox_->hint_all();
 }

@@ -82,6 +82,7 @@ Scripts::Scripts(const Options& options) : audited_(options.audit > 0) {
   add_rate(Script::token_bucket, "b", "rates/token_bucket");
   add(Script::shared_window, std::string(lua_file("rates/shared_window")));
   add(Script::run, std::string(lua_file("idempotency")));
+  add(Script::raise_fence, std::string(lua_file("raise_fence")));
 }
 
 }  // namespace holdfast::backends::redis

@@ -21,7 +21,8 @@ enum class Script : std::uint8_t {
   sliding_window,
   token_bucket,
   shared_window,
-  run
+  run,
+  raise_fence
 };
 
 class Scripts {
@@ -45,7 +46,7 @@ class Scripts {
   bool audited() const { return audited_; }
 
  private:
-  std::array<Source, 11> sources_;
+  std::array<Source, 12> sources_;
   bool audited_;
 };
 

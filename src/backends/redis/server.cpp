@@ -4,6 +4,7 @@
 #include "backends/redis/error_replies.hpp"
 #include "backends/redis/fence_guard.hpp"
 #include "backends/redis/idempotency.hpp"
+#include "backends/redis/keys.hpp"
 #include "backends/redis/rate_limit.hpp"
 #include "backends/redis/wire.hpp"
 #include "runtime/backoff.hpp"
@@ -13,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 
 namespace holdfast::backends::redis {
@@ -33,6 +35,9 @@ constexpr runtime::Backoff between_retries{.first = std::chrono::milliseconds(5)
 // refuses, it need not be asked each time: a waiting client should cost next to nothing.
 constexpr auto look_every = std::chrono::seconds(1);
 constexpr auto look_seldom = std::chrono::seconds(4);
+
+// Behind an address that leads to several servers in turn.
+constexpr auto until_a_primary = std::chrono::milliseconds(500);
 
 std::string bytes_of(const Request& request, const Scripts& scripts, const Dialect& dialect,
                      Sending sending) {
@@ -63,11 +68,6 @@ const model::Acquire* acquire_in(const model::Command& command) {
   return lock != nullptr ? std::get_if<model::Acquire>(&lock->verb) : nullptr;
 }
 
-bool is_grant(const model::Command& command, const Result<Reply>& answer) {
-  return answer && acquire_in(command) != nullptr &&
-         std::holds_alternative<model::Granted>(std::get<model::LockOutcome>(answer->outcome));
-}
-
 }  // namespace
 
 Server::Server(std::shared_ptr<runtime::Runtime> runtime, const Options& options)
@@ -76,12 +76,14 @@ Server::Server(std::shared_ptr<runtime::Runtime> runtime, const Options& options
       peer_(options.endpoint.describe()),
       dialect_(options.dialect),
       replicas_count_(options.replicas > 0),
+      always_compares_(options.fence_clock_always),
       scripts_({.dialect = dialect_.profile().script,
                 .unit_ms = dialect_.profile().unit_ms,
                 .audit = options.audit,
-                .prelude = {}}) {}
+                .prelude = {}}),
+      raise_(command("EVAL", scripts_[Script::raise_fence].text, "1", counter_key)) {}
 
-void Server::start(Events events) {
+void Server::prepare(Events events) {
   events_ = std::move(events);
   Connection::Events about;
   about.greeting = [weak = weak_from_this()] {
@@ -91,26 +93,35 @@ void Server::start(Events events) {
   about.greeted = [weak = weak_from_this()](std::vector<net::resp::Reply> replies) {
     if (const auto server = weak.lock()) server->greeted(replies);
   };
+  about.dropped = [weak = weak_from_this()](const Error&) {
+    const auto server = weak.lock();
+    if (server && server->events_.disconnected) server->events_.disconnected();
+  };
   connection_ = std::make_unique<Connection>(runtime_, endpoint_, std::move(about));
 }
 
-// A refused connection or login is told at once; a server that is still loading is waited for.
+// A refused connection or login is told at once; a server that is still loading is waited for, and
+// so is a primary for a while, if the address led to a replica.
 Task<Result<void>> Server::connected(runtime::LocalTime deadline) {
   const auto self = shared_from_this();
   auto asking = connection_->send(command("PING"), deadline);
   const Result<net::resp::Reply> reply = co_await std::move(asking);
   if (reply) co_return Result<void>{};
-  const bool is_loading = reply.error().message.find("LOADING") != std::string::npos;
-  if (!is_loading) co_return std::unexpected(reply.error());
-  auto waiting = connection_->connected(deadline);
+  const std::string& why = reply.error().message;
+  const bool is_replica = why.find("READONLY") != std::string::npos;
+  const bool is_loading = why.find("LOADING") != std::string::npos;
+  if (!is_loading && !is_replica) co_return std::unexpected(reply.error());
+  const auto patience = is_replica ? runtime_->now() + until_a_primary : deadline;
+  auto waiting = connection_->connected(std::min<runtime::LocalTime>(patience, deadline));
   co_return co_await std::move(waiting);
 }
 
 std::vector<std::string> Server::greeting() {
-  resync_.store(true);
   connections_.fetch_add(1);
-  std::vector<std::string> commands{command("INFO", "server"), command("INFO", "replication"),
-                                    command("INFO", "persistence")};
+  // Ahead of every grant on this connection. What is behind the address may have lost the newest
+  // fences; the clock has not.
+  std::vector<std::string> commands{raise_, command("INFO", "server"),
+                                    command("INFO", "replication"), command("INFO", "persistence")};
   if (events_.greeting) {
     for (auto& more : events_.greeting()) commands.push_back(std::move(more));
   }
@@ -122,12 +133,32 @@ void Server::greeted(const std::vector<net::resp::Reply>& replies) {
   for (const auto& reply : replies) {
     if (reply && reply->type == REDIS_REPLY_STRING) info.append(text_of(*reply));
   }
-  identified(info, true);
+  raised(replies.front());
   if (!look_is_due_.exchange(true)) look_again_later();
+  if (!identified(info, true) || !events_.connected) return;
+  events_.connected(peer_from(info));
+}
+
+void Server::raised(const net::resp::Reply& reply) {
+  is_raised_ = reply && !is_error(*reply);
+  connection_->set_prepared(is_raised_);
+}
+
+void Server::raise_fences() {
+  is_raised_ = false;
+  connection_->set_prepared(false);
+  runtime::spawn(
+      ask(raise_, runtime_->now() + look_every),
+      [weak = weak_from_this(), before = connection_number()](Result<net::resp::Reply>&& reply) {
+        const auto server = weak.lock();
+        // The greeting of a later connection has done the same.
+        if (!server || !reply || server->connection_number() != before) return;
+        server->raised(*reply);
+      });
 }
 
 // A user without the right to INFO only learns of new connections.
-void Server::identified(std::string_view info, bool is_new_connection) {
+bool Server::identified(std::string_view info, bool is_new_connection) {
   std::string what_changed;
   bool is_replica = false;
   {
@@ -139,15 +170,18 @@ void Server::identified(std::string_view info, bool is_new_connection) {
     is_replica = identity_.role == "slave";
   }
   if (!what_changed.empty()) {
-    resync_.store(true);
     runtime::log_warning(fmt::format("store_changed: {}: {}", peer_, what_changed));
   }
   // Its answers are those of yesterday: "not held" may be wrong. The address may lead elsewhere.
   if (is_replica) {
-    return connection_->reconnect(judge("READONLY", peer_).error);
+    connection_->reconnect(judge("READONLY", peer_).error);
+    return false;
   }
+  const bool is_due = !is_raised_ || !what_changed.empty();
+  if (is_due && !is_new_connection) raise_fences();
   const bool is_another = is_new_connection && connections_.load() > 1;
   if ((!what_changed.empty() || is_another) && events_.changed) events_.changed();
+  return true;
 }
 
 void Server::note_standing(const ServerIdentity& before, const ServerIdentity& now) {
@@ -193,7 +227,6 @@ void Server::look_again_later() {
 
 Task<bool> Server::let_pass(Error error, unsigned failures, runtime::LocalTime deadline,
                             bool reconnect) {
-  resync_.store(true);
   if (reconnect) connection_->reconnect(std::move(error));
   const auto delay = next_delay(between_retries, failures, runtime_->random());
   if (runtime_->now() + delay >= deadline) co_return false;
@@ -207,19 +240,23 @@ Task<Result<Reply>> Server::apply(Request request) {
   const model::Command& command = request.command;
   Sending sending;
   sending.must_write = replicas_count_;
+  sending.compare_clock = always_compares_;
+  const bool may_grant = acquire_in(command) != nullptr;
   for (unsigned failures = 0;; ++failures) {
-    sending.resync = resync_.load(std::memory_order_relaxed);
-    auto asking = connection_->send(bytes_of(request, scripts_, dialect_, sending),
-                                    request.deadline, request.stop);
+    const bool only_if_prepared = may_grant && !sending.compare_clock;
+    auto asking =
+        connection_->send(bytes_of(request, scripts_, dialect_, sending), request.deadline,
+                          request.stop, {.only_if_prepared = only_if_prepared});
     Result<net::resp::Reply> reply = co_await std::move(asking);
     if (!reply) co_return std::unexpected(std::move(reply.error()));
+    // The connection that it was about to leave by has no raised counter.
+    if (!*reply) {
+      sending.compare_clock = true;
+      continue;
+    }
     if (!is_error(**reply)) {
       has_answered_.store(true, std::memory_order_relaxed);
       Result<Reply> answer = answer_to(command, **reply);
-      // Only a grant that was compared with the clock makes the counter good again.
-      if (sending.resync && is_grant(command, answer)) {
-        resync_.store(false, std::memory_order_relaxed);
-      }
       const auto* acquire = events_.behind_a_stranger ? acquire_in(command) : nullptr;
       if (acquire != nullptr && is_behind_a_stranger(**reply)) {
         events_.behind_a_stranger(request.name, acquire->request);
@@ -243,7 +280,7 @@ Task<Result<Reply>> Server::apply(Request request) {
 Task<Result<net::resp::Reply>> Server::ask(std::string command, runtime::LocalTime deadline,
                                            unsigned replies) {
   const auto self = shared_from_this();
-  auto asking = connection_->send(std::move(command), deadline, {}, replies);
+  auto asking = connection_->send(std::move(command), deadline, {}, {.replies = replies});
   Result<net::resp::Reply> reply = co_await std::move(asking);
   if (reply && is_error(**reply)) {
     co_return std::unexpected(judge(text_of(**reply), peer_).error);

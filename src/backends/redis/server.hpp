@@ -5,6 +5,7 @@
 #pragma once
 
 #include "backends/redis/options.hpp"
+#include "backends/redis/placement.hpp"
 #include "backends/redis/scripts.hpp"
 #include "backends/redis/server_identity.hpp"
 #include "net/resp/connection.hpp"
@@ -22,6 +23,9 @@ class Server : public std::enable_shared_from_this<Server> {
   struct Events {
     // Sent on every new connection before anything else.
     std::function<std::vector<std::string>()> greeting;
+    // A new connection, to a server that was not turned down; and its end.
+    std::function<void(const Placement::Peer&)> connected;
+    std::function<void()> disconnected;
     // Connected anew, or another server answers: what was granted may be forgotten.
     std::function<void()> changed;
     // A waiter was told that a program without messages of ours is in its way.
@@ -29,8 +33,10 @@ class Server : public std::enable_shared_from_this<Server> {
   };
 
   Server(std::shared_ptr<runtime::Runtime> runtime, const Options& options);
-  // Connects. Once.
-  void start(Events events);
+  // Once, before `start`.
+  void prepare(Events events);
+  // Connects. Once. Events may come before it returns.
+  void start() { connection_->start(); }
 
   // One step.
   Task<Result<store::Reply>> apply(store::Request request);
@@ -50,7 +56,11 @@ class Server : public std::enable_shared_from_this<Server> {
  private:
   std::vector<std::string> greeting();
   void greeted(const std::vector<net::resp::Reply>& replies);
-  void identified(std::string_view info, bool is_new_connection);
+  // False if the server was turned down.
+  bool identified(std::string_view info, bool is_new_connection);
+  // Until it was done, fences are compared with the clock in each grant.
+  void raise_fences();
+  void raised(const net::resp::Reply& reply);
   // With mutex_ held.
   void note_standing(const ServerIdentity& before, const ServerIdentity& now);
   void look_again_later();
@@ -62,10 +72,11 @@ class Server : public std::enable_shared_from_this<Server> {
   const std::string peer_;
   const Dialect dialect_;
   const bool replicas_count_;
+  const bool always_compares_;
   const Scripts scripts_;
+  const std::string raise_;  // the command that raises the fence counter to the clock
   Events events_;
-  // Whatever is behind the address may have changed: compare fences with its clock.
-  std::atomic<bool> resync_ = true;
+  bool is_raised_ = false;  // on this connection; of the runtime's thread
   std::atomic<bool> look_is_due_ = false;
   std::atomic<bool> has_answered_ = false;  // a script, since the last look
   std::atomic<std::uint64_t> connections_ = 0;

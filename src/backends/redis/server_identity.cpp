@@ -30,6 +30,11 @@ ServerIdentity identity_from(std::string_view info, ServerIdentity known) {
   return known;
 }
 
+Placement::Peer peer_from(std::string_view info) {
+  return {.run_id = std::string(info_field(info, "run_id")),
+          .is_replica = info_field(info, "role") == "slave"};
+}
+
 std::string difference(const ServerIdentity& before, const ServerIdentity& now) {
   if (!before.is_known()) return {};
   if (before.run_id != now.run_id) return "another server answers, or it was restarted";

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "backends/redis/placement.hpp"
+
 #include <string>
 #include <string_view>
 
@@ -24,6 +26,9 @@ std::string_view info_field(std::string_view info, std::string_view field);
 
 // Keeps what is known already where this text does not say.
 ServerIdentity identity_from(std::string_view info, ServerIdentity known);
+
+// The same for a placement: only what this text says.
+Placement::Peer peer_from(std::string_view info);
 
 // "redis.example:6379 was restarted", for the log; empty if nothing of importance changed.
 std::string difference(const ServerIdentity& before, const ServerIdentity& now);

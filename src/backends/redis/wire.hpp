@@ -22,8 +22,8 @@ inline std::uint64_t to_ms(Micros time) {
 
 struct Sending {
   bool by_text = false;  // EVAL instead of EVALSHA, after NOSCRIPT
-  // Compare the fence with the server's clock: whatever is behind this connection may have changed.
-  bool resync = false;
+  // Compare every fence with the server's clock: the counter was not raised on this connection.
+  bool compare_clock = false;
   // Also where nothing needs to change: replicas confirm only what this connection wrote.
   bool must_write = false;
 };

@@ -66,8 +66,10 @@ std::unexpected<Error> of_a_parent(const std::string& peer) {
 Connection::Connection(std::shared_ptr<runtime::Runtime> runtime, Endpoint endpoint, Events events)
     : shared_(
           std::make_shared<Shared>(std::move(runtime), std::move(endpoint), std::move(events))) {
-  shared_->start();
+  shared_->make_session();
 }
+
+void Connection::start() { shared_->start(); }
 
 Connection::~Connection() {
   // The child shares the parent's epoll: closing a socket here would take it from the parent.
@@ -78,10 +80,17 @@ Connection::~Connection() {
 }
 
 Task<Result<Reply>> Connection::send(std::string command, LocalTime deadline, std::stop_token stop,
-                                     unsigned replies) {
+                                     Asking how) {
   if (shared_->is_of_a_parent()) return Task<Result<Reply>>(of_a_parent(shared_->peer()));
-  Call call{.bytes = std::move(command), .replies = replies, .deadline = deadline};
+  Call call{.bytes = std::move(command),
+            .replies = how.replies,
+            .only_if_prepared = how.only_if_prepared,
+            .deadline = deadline};
   return send_one(shared_, std::move(call), std::move(stop));
+}
+
+void Connection::set_prepared(bool is_prepared) {
+  if (!shared_->is_of_a_parent()) shared_->set_prepared(is_prepared);
 }
 
 void Connection::reconnect(Error why) {

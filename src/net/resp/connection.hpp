@@ -22,6 +22,14 @@ namespace holdfast::net::resp {
 
 using runtime::LocalTime;
 
+// How a command is sent.
+struct Asking {
+  unsigned replies = 1;  // several commands: the last reply is the answer
+  // Only over a connection that its owner declared prepared. Over another one nothing is sent and
+  // the answer is null: ask in another way.
+  bool only_if_prepared = false;
+};
+
 class Connection {
  public:
   struct Events {
@@ -36,8 +44,7 @@ class Connection {
     std::function<void(const Error&)> dropped;
   };
 
-  // Begins to connect, and goes on reconnecting (jittered back-off) until it is destroyed. The
-  // runtime must be a LoopRuntime; its thread owns the socket.
+  // The runtime must be a LoopRuntime; its thread owns the socket.
   Connection(std::shared_ptr<runtime::Runtime> runtime, Endpoint endpoint, Events events = {});
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
@@ -45,16 +52,23 @@ class Connection {
   // just be running on the runtime's thread. In a forked child it does nothing.
   ~Connection();
 
-  // One command (or several, when `replies` says so: then the last reply is the answer), from any
-  // thread. While a connection is being made it waits for it; while the last attempt failed and
-  // the next one is not yet due it answers at once. Errors:
+  // Begins to connect, and goes on reconnecting (jittered back-off) until it is destroyed. Once.
+  // Events may come before it returns, on the other thread: whatever they use must be in place.
+  void start();
+
+  // One command (or several, as `how` says), from any thread. While a connection is being made it
+  // waits for it; while the last attempt failed and the next one is not yet due it answers at once.
+  // Errors:
   //   unavailable      surely nothing was sent: not connected, or `deadline` passed before that
   //   cancelled        `stop` fired, and surely nothing was sent
   //   outcome_unknown  sent, but no reply: the deadline passed, `stop` fired, or the connection
   //                    broke. A late reply is thrown away and never given to another command.
   Task<Result<Reply>> send(std::string command, LocalTime deadline, std::stop_token stop = {},
-                           unsigned replies = 1);
+                           Asking how = {});
 
+  // What the greeting made of this connection, or a later command. A new one is not prepared. On
+  // the runtime's thread.
+  void set_prepared(bool is_prepared);
   // Ends this connection and makes a new one after a delay: the server behind it is the wrong one.
   void reconnect(Error why);
   bool is_connected() const;

@@ -36,10 +36,11 @@ Connection::Shared::Shared(std::shared_ptr<runtime::Runtime> runtime, Endpoint e
       generation_(runtime::fork_generation()),
       last_error_{Errc::unavailable, fmt::format("{}: not connected yet", peer_)} {}
 
-void Connection::Shared::start() {
+void Connection::Shared::make_session() {
   session_ = std::make_shared<Session>(runtime_, endpoint_, weak_from_this());
-  session_->start();
 }
+
+void Connection::Shared::start() { session_->start(); }
 
 bool Connection::Shared::is_of_a_parent() const {
   return generation_ != runtime::fork_generation();
@@ -84,6 +85,10 @@ bool Connection::Shared::begin(Call& call, StopWatch& watch, std::stop_token sto
   Lock lock(mutex_);
   if (auto refused = refuse(call, now, stop)) {
     call.answer = std::unexpected(std::move(*refused));
+    return false;
+  }
+  if (call.only_if_prepared && state_ == State::up && !is_prepared_) {
+    call.answer = Reply{};
     return false;
   }
   pipeline_.add(call);
@@ -179,8 +184,14 @@ Error Connection::Shared::last_error() const {
   return last_error_;
 }
 
+void Connection::Shared::set_prepared(bool is_prepared) {
+  const Lock lock(mutex_);
+  is_prepared_ = is_prepared;
+}
+
 void Connection::Shared::connecting() {
   const Lock lock(mutex_);
+  is_prepared_ = false;
   if (state_ != State::closed) state_ = State::connecting;
 }
 

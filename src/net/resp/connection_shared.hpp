@@ -27,6 +27,7 @@ class Connection::Shared final : public Session::Owner,
 
   Shared(std::shared_ptr<runtime::Runtime> runtime, Endpoint endpoint, Events events);
 
+  void make_session();
   void start();
   void close();
   bool is_of_a_parent() const;
@@ -41,6 +42,7 @@ class Connection::Shared final : public Session::Owner,
   void give_up(std::uint64_t ticket, Why why);
 
   void reconnect(Error why);
+  void set_prepared(bool is_prepared);
   bool is_connected() const;
   // Notified when connected or closed; nothing if that is so already.
   std::shared_ptr<runtime::Event> wait_for_connection();
@@ -65,6 +67,7 @@ class Connection::Shared final : public Session::Owner,
   void flush(Lock& lock);
   void post_flush();
   std::optional<Pipeline::Batch> take_batch();
+  void turn_away();
   // These let go of the lock while they write.
   void write_out(Lock& lock);
   void pump(Lock& lock, std::optional<Pipeline::Batch> batch);
@@ -84,7 +87,7 @@ class Connection::Shared final : public Session::Owner,
   const Events events_;
   const std::uint32_t generation_;
   std::shared_ptr<Shared> kept_;      // in a forked child
-  std::shared_ptr<Session> session_;  // set by `start`
+  std::shared_ptr<Session> session_;  // set by `make_session`
   std::vector<Call*> done_;           // only inside `received`; keeps its room
 
   mutable std::mutex mutex_;
@@ -93,6 +96,7 @@ class Connection::Shared final : public Session::Owner,
   Error last_error_;
   Pipeline pipeline_;
   std::shared_ptr<Link> link_;  // while up
+  bool is_prepared_ = false;    // this link; whatever waits for the next one must not rely on it
   bool flush_is_posted_ = false;
   bool is_suspected_ = false;  // of being stalled
   runtime::TimerId watch_{};

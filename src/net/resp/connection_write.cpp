@@ -45,10 +45,23 @@ void Connection::Shared::write_out(Lock& lock) {
 }
 
 std::optional<Pipeline::Batch> Connection::Shared::take_batch() {
+  if (!is_prepared_) turn_away();
   const auto now = runtime_->now();
   auto batch = pipeline_.take(now);
   if (batch && watch_ == runtime::TimerId::none) watch_stalls(now + endpoint_.command_timeout);
   return batch;
+}
+
+// Calls that were made for a prepared connection, and meet another one.
+void Connection::Shared::turn_away() {
+  auto unfit = pipeline_.turn_away();
+  if (unfit.empty()) return;
+  runtime_->post([unfit = std::move(unfit)] {
+    for (Call* call : unfit) {
+      call->answer = Reply{};
+      call->waiter.resume();
+    }
+  });
 }
 
 void Connection::Shared::pump(Lock& lock, std::optional<Pipeline::Batch> batch) {

@@ -2,6 +2,8 @@
 #include "net/resp/pipeline.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <utility>
 
 namespace holdfast::net::resp {
@@ -93,6 +95,13 @@ std::vector<Call*> Pipeline::lose_line() {
   taken_ = may_be_out_ = 0;
   ++line_;
   return may_have_happened;
+}
+
+std::vector<Call*> Pipeline::turn_away() {
+  std::vector<Call*> unfit;
+  std::ranges::copy_if(waiting_, std::back_inserter(unfit), &Call::only_if_prepared);
+  if (!unfit.empty()) std::erase_if(waiting_, std::mem_fn(&Call::only_if_prepared));
+  return unfit;
 }
 
 std::vector<Call*> Pipeline::drain() {

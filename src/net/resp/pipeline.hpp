@@ -22,7 +22,8 @@ namespace holdfast::net::resp {
 struct Call {
   std::string bytes;
   unsigned replies = 1;
-  std::uint64_t ticket = 0;  // its place among all calls of the connection
+  bool only_if_prepared = false;  // see Asking
+  std::uint64_t ticket = 0;       // its place among all calls of the connection
   runtime::LocalTime deadline{};
   runtime::TimerId timer{};  // for the deadline, if it needs one
   std::coroutine_handle<> waiter;
@@ -72,6 +73,8 @@ class Pipeline {
 
   // The line is gone. Gives the calls that may have happened; the others wait again, in order.
   std::vector<Call*> lose_line();
+  // Those who wait and need a prepared line, which none of the waiting does after it.
+  std::vector<Call*> turn_away();
   // Those who still wait, which is nobody after it.
   std::vector<Call*> drain();
   const std::deque<Call*>& waiting() const { return waiting_; }

@@ -37,10 +37,11 @@ class Subscriber::Shared final : public Session::Owner,
         last_error_{Errc::unavailable,
                     fmt::format("{}: not subscribed yet", endpoint_.describe())} {}
 
-  void start() {
+  void make_session() {
     session_ = std::make_shared<Session>(runtime_, endpoint_, weak_from_this());
-    session_->start();
   }
+  void start() { session_->start(); }
+  void subscribe_anew(Error why) { session_->drop(std::move(why), true); }
   void close();
   bool is_of_a_parent() const { return generation_ != runtime::fork_generation(); }
   // Is never destroyed.
@@ -83,6 +84,7 @@ class Subscriber::Shared final : public Session::Owner,
   // These belong to the loop's thread.
   std::shared_ptr<Link> link_;
   std::uint64_t client_id_ = 0;
+  std::vector<Reply> answers_;
   LocalTime last_heard_{};
   bool has_asked_ = false;
   TimerId timer_{};
@@ -132,7 +134,11 @@ std::vector<std::shared_ptr<runtime::Event>> Subscriber::Shared::change(bool is_
 }
 
 Opening Subscriber::Shared::greeting() {
-  Opening opening{.bytes = command("CLIENT", "ID"), .replies = 1, .an_error_ends_it = true};
+  const auto& questions = events_.questions;
+  Opening opening{
+      .replies = questions.size() + 1, .an_error_ends_it = true, .may_fail = questions.size()};
+  for (const std::string& question : questions) opening.bytes += question;
+  opening.bytes += command("CLIENT", "ID");
   if (channels_.empty()) return opening;
   Command subscribe(1 + channels_.size());
   subscribe.add("SUBSCRIBE");
@@ -143,14 +149,17 @@ Opening Subscriber::Shared::greeting() {
 }
 
 Result<void> Subscriber::Shared::greeted(std::vector<Reply> replies) {
-  if (replies[0]->type != REDIS_REPLY_INTEGER) {
+  const std::size_t asked = events_.questions.size();
+  if (replies[asked]->type != REDIS_REPLY_INTEGER) {
     return fail(Errc::unavailable, "CLIENT ID did not give a number");
   }
-  client_id_ = static_cast<std::uint64_t>(replies[0]->integer);
-  for (std::size_t i = 1; i < replies.size(); ++i) {
+  client_id_ = static_cast<std::uint64_t>(replies[asked]->integer);
+  for (std::size_t i = asked + 1; i < replies.size(); ++i) {
     if (is_array_of(*replies[i], "subscribe", 3)) continue;
     return fail(Errc::unavailable, "SUBSCRIBE was not confirmed");
   }
+  replies.resize(asked);
+  answers_ = std::move(replies);
   return {};
 }
 
@@ -160,7 +169,7 @@ void Subscriber::Shared::came_up(std::shared_ptr<Link> link) {
   has_asked_ = false;
   listen_for_silence(last_heard_ + endpoint_.silence);
   const auto waited = change(true, nullptr);
-  if (events_.subscribed && is_open()) events_.subscribed(client_id_);
+  if (events_.subscribed && is_open()) events_.subscribed(client_id_, answers_);
   for (const auto& event : waited) event->notify();
 }
 
@@ -226,7 +235,13 @@ Subscriber::Subscriber(std::shared_ptr<runtime::Runtime> runtime, Endpoint endpo
                        std::vector<std::string> channels, Events events)
     : shared_(std::make_shared<Shared>(std::move(runtime), std::move(endpoint), std::move(channels),
                                        std::move(events))) {
-  shared_->start();
+  shared_->make_session();
+}
+
+void Subscriber::start() { shared_->start(); }
+
+void Subscriber::subscribe_anew(Error why) {
+  if (!shared_->is_of_a_parent()) shared_->subscribe_anew(std::move(why));
 }
 
 Subscriber::~Subscriber() {

@@ -26,9 +26,11 @@ class Subscriber {
     // A message; the payload is a string, or an array or nil for __redis__:invalidate.
     std::function<void(std::string_view channel, const redisReply& payload)> message;
     // Every channel is confirmed. `client_id` is the server's number of this connection, for
-    // CLIENT TRACKING … REDIRECT.
-    std::function<void(std::uint64_t client_id)> subscribed;
+    // CLIENT TRACKING … REDIRECT; `answers` are the replies to the questions, which may be errors.
+    std::function<void(std::uint64_t client_id, const std::vector<Reply>& answers)> subscribed;
     std::function<void(const Error&)> dropped;
+    // Commands (in RESP) that are sent on every new connection before it subscribes.
+    std::vector<std::string> questions;
   };
 
   Subscriber(std::shared_ptr<runtime::Runtime> runtime, Endpoint endpoint,
@@ -36,6 +38,14 @@ class Subscriber {
   Subscriber(const Subscriber&) = delete;
   Subscriber& operator=(const Subscriber&) = delete;
   ~Subscriber();
+
+  // Begins to connect, and goes on reconnecting until it is destroyed. Once. Events may come before
+  // it returns, on the other thread: whatever they use must be in place.
+  void start();
+
+  // Ends this subscription and makes a new one after a delay: the server behind it is the wrong
+  // one. On the runtime's thread.
+  void subscribe_anew(Error why);
 
   bool is_subscribed() const;
   // Waits until every channel is confirmed; the last error when `deadline` passes first.

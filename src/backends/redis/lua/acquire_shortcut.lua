@@ -3,6 +3,8 @@
 local held = redis.call('GET', KEYS[1])
 if not held and (not ARGV[3] or string.sub(ARGV[3], 43, 58) == '0000000000000000') then
   local fence = redis.call('INCR', KEYS[4])
+  -- The counter was raised to the clock when the connection was made, unless the caller says that it
+  -- was not. A small number has lost everything since.
   if fence < 1e9 or ARGV[3] and string.sub(ARGV[3], 1, 1) == '1' then
     local time = redis.call('TIME')
     local wall = time[1] * 1000000 + time[2]

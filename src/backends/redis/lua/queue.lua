@@ -54,11 +54,39 @@ local function fits(owner, permits, converts)
   return others + permits <= tonumber(sub(spec, 3))
 end
 
--- Tells a waiter's process; false if nobody received it. Rights were probed when the store was
--- opened, and yet nothing may fail here: a writer has no way back.
-local function tell(id, body, text)
-  local receivers = redis.pcall('PUBLISH', 'hf:' .. process_of(body), text .. id .. '\0' .. lock)
+-- A message says what has been done, so it is sent when everything is written. It must not fail:
+-- a writer has no way back.
+local messages = {}
+local function send(message)
+  local receivers = redis.pcall('PUBLISH', 'hf:' .. message.process, message.text)
   return type(receivers) == 'number' and receivers > 0
+end
+
+local function send_messages()
+  for _, message in ipairs(messages) do send(message) end
+end
+
+local function message_to(id, body, text)
+  return {process = process_of(body), text = text .. id .. '\0' .. lock}
+end
+
+-- Whether a process listens to this server, as it was first asked; nil for those that were not.
+-- PUBLISH would tell too late, and counts subscriptions to patterns.
+local listens = {}
+local function is_reached(id, body)
+  local process = process_of(body)
+  if listens[process] == nil then
+    local listeners = redis.pcall('PUBSUB', 'NUMSUB', 'hf:' .. process)
+    -- This user may not ask: the waiter is told to ask again, which is true whatever becomes of it.
+    if listeners.err then return send(message_to(id, body, 'h')) end
+    listens[process] = listeners[2] > 0
+  end
+  return listens[process]
+end
+
+-- Once what it says is certain. A process that could not be asked about has its hint already.
+local function tell(id, body, text)
+  if listens[process_of(body)] then messages[#messages + 1] = message_to(id, body, text) end
 end
 
 -- A re-entry shares the fence of its owner's first lease. A stranger's hold, of which there is one
@@ -79,6 +107,7 @@ end
 -- The head gets the lock: with a claim and a message, unless it asks itself. False if its process
 -- cannot be reached; then nothing has changed.
 local function serve(id, waiter, is_caller)
+  if not is_caller and not is_reached(id, waiter.body) then return false end
   local lease = ttl_of(waiter.body)
   if not is_caller then lease = math.min(lease, waiter.claim) end
   local upgraded = waiter.converts ~= NO_REQUEST and waiter.converts .. sub(id, 17) or nil
@@ -89,10 +118,6 @@ local function serve(id, waiter, is_caller)
     hold.fence = mint()
   else
     hold = new_hold(waiter.body, not is_caller)
-  end
-  if not is_caller and not tell(id, waiter.body,
-      'g' .. digits(hold.fence) .. digits(now) .. digits(lease)) then
-    return false
   end
   remove_waiter(id)
   if upgraded then
@@ -105,6 +130,9 @@ local function serve(id, waiter, is_caller)
     add_hold(id, hold, now + lease)
     note('granted', id, hold)
   end
+  if not is_caller then
+    tell(id, waiter.body, 'g' .. digits(hold.fence) .. digits(now) .. digits(lease))
+  end
   return true
 end
 
@@ -114,7 +142,9 @@ local told = nil
 -- be reached.
 local function serve_or_tell(id, waiter, is_caller)
   if is_caller or not is_barging() then return serve(id, waiter, is_caller) end
-  if told ~= id and not tell(id, waiter.body, 'h') then return false end
+  if told == id then return true end
+  if not is_reached(id, waiter.body) then return false end
+  tell(id, waiter.body, 'h')
   told = id
   return true
 end

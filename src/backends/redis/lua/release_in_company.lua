@@ -16,23 +16,25 @@ if not ARGV[3] and (string.sub(held, 1, 3) == '210' or string.sub(held, 1, 3) ==
     end
     local waiter = call('HGET', KEYS[2], first[1]) or ''
     local lease = math.min(tonumber(sub(waiter, -11)) or 0, tonumber(sub(waiter, 17, 36)) or 0)
-    if head ~= -9000000000000000 and sub(waiter, -37, -28) == '4294967295'
-        and tonumber(sub(held, 30, 45)) > now + lease then
+    local channel = 'hf:' .. sub(waiter, -27, -12)
+    local listeners = head ~= -9000000000000000 and sub(waiter, -37, -28) == '4294967295'
+      and tonumber(sub(held, 30, 45)) > now + lease
+      and redis.pcall('PUBSUB', 'NUMSUB', channel)
+    if listeners and not listeners.err and listeners[2] > 0 then
       local next = sub(first[1], 2)
       -- Allowed without memory, and then so is the rest.
       call('HDEL', KEYS[2], '')
       local fence = call('INCR', KEYS[4])
       if fence < now then fence = call('INCRBY', KEYS[4], now + 10000 - fence) end
       local stamp = string.format('%016d%016d', fence, now)
-      local told = redis.pcall('PUBLISH', 'hf:' .. sub(waiter, -27, -12),
+      call('HDEL', KEYS[2], 'h' .. id, first[1])
+      call('HSET', KEYS[2], 'h' .. next, '1' .. stamp .. sub(waiter, 53))
+      call('ZREM', KEYS[3], 'h' .. id, first[1])
+      call('ZADD', KEYS[3], now + lease, 'h' .. next)
+      -- When all of it is written, and never before.
+      redis.pcall('PUBLISH', channel,
         'g' .. stamp .. string.format('%016d', lease) .. next .. '\0' .. KEYS[1])
-      if type(told) == 'number' and told > 0 then
-        call('HDEL', KEYS[2], 'h' .. id, first[1])
-        call('HSET', KEYS[2], 'h' .. next, '1' .. stamp .. sub(waiter, 53))
-        call('ZREM', KEYS[3], 'h' .. id, first[1])
-        call('ZADD', KEYS[3], now + lease, 'h' .. next)
-        return 4
-      end
+      return 4
     end
   end
 end

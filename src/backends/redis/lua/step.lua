@@ -281,5 +281,6 @@ local function step(apply, ...)
   hand_over(nil)
   save()
   if mirror then mirror() end
+  send_messages()
   return outcome
 end

@@ -16,8 +16,9 @@ using std::chrono::steady_clock;
 std::string_view without_peer(std::string_view message, const text::StoreUrl& url) {
   for (const auto& endpoint : url.endpoints) {
     const auto peer = message.find(endpoint.host);
-    const auto end = message.find(": ");
-    if (end != std::string_view::npos && peer < end) return message.substr(end + 2);
+    const auto end = message.find(' ');
+    const bool is_label = end != std::string_view::npos && end > 0 && message[end - 1] == ':';
+    if (is_label && peer < end) return message.substr(end + 1);
   }
   return message;
 }

@@ -46,6 +46,17 @@ TEST_F(Doctor, as_json_has_a_state_for_each_check) {
   EXPECT_EQ(seen.at("checks").at(0).at("state"), "ok");
 }
 
+TEST_F(Doctor, says_in_whole_sentences_that_a_server_is_full) {
+  const RedisServer server({"--maxmemory", "1"});
+  for (const auto& words : {Words{"acquire", "x"}, Words{"doctor"}}) {
+    auto arguments = words;
+    arguments.insert(arguments.end(), {"--store", server.url()});
+    const auto done = holdfast(arguments);
+    EXPECT_EQ(done.code, 69);
+    EXPECT_THAT(done.out + done.err, HasSubstr("is out of memory (maxmemory)"));
+  }
+}
+
 TEST_F(Doctor, says_which_store_cannot_be_reached) {
   const auto port = std::to_string(free_port());
   const auto url = "redis://:sesame@127.0.0.1:" + port;

@@ -3,6 +3,9 @@
 // A primary with a replica, and clients that meet the wrong one of them.
 #include "backends/redis/wire.hpp"
 #include "redis_fixture.hpp"
+#include "support/fault_proxy.hpp"
+
+#include <gmock/gmock.h>
 
 #include <future>
 
@@ -130,6 +133,87 @@ TEST_F(RedisHandOver, a_user_who_may_not_count_listeners_is_told_to_ask_again) {
     EXPECT_GT(next->fence(), lease->fence());
     EXPECT_TRUE(next->release());
   }
+}
+
+// One address in front of both servers.
+class RedisAddress : public RedisTopology {
+ protected:
+  // A client at `address` waits for what the fixture's own client holds, and gets it when that one
+  // releases.
+  void hand_over(Client& waiting_client) {
+    auto lease = client.mutex("orders").acquire({.ttl = 60s, .wait = 60s});
+    ASSERT_TRUE(lease) << lease.error().message;
+    auto waiting = std::async(std::launch::async, [&] {
+      return waiting_client.mutex("orders").acquire({.ttl = 60s, .wait = 60s});
+    });
+    ASSERT_TRUE(eventually([&] { return client.inspect("orders")->waiters.size() == 1; }));
+    EXPECT_TRUE(lease->release());
+    auto next = waiting.get();
+    ASSERT_TRUE(next) << next.error().message;
+    EXPECT_GT(next->fence(), lease->fence());
+    EXPECT_TRUE(next->release());
+  }
+  long long listeners(RawRedis& at) { return at.call({"PUBSUB", "CHANNELS", "hf:*"})->elements; }
+
+  FaultProxy address{server.port()};
+  Client client = open_client();
+};
+
+TEST_F(RedisAddress, that_leads_to_primary_and_replica_in_turn_works_and_doctor_says_it) {
+  // The command connection is the first, and the subscription the second.
+  address.lead_to({server.port(), replica.port()});
+  auto balanced = open(address.url());
+  ASSERT_TRUE(balanced) << balanced.error().message;
+  EXPECT_EQ(listeners(copy), 0) << "nobody listens to a replica";
+  EXPECT_EQ(listeners(raw), 2);
+  hand_over(*balanced);
+  const auto found = balanced->diagnose();
+  ASSERT_TRUE(found) << found.error().message;
+  EXPECT_THAT(*found, testing::Contains(testing::HasSubstr("leads to several servers in turn")));
+
+  address.lead_to({replica.port(), server.port()});
+  auto replica_first = open(address.url());
+  ASSERT_TRUE(replica_first) << replica_first.error().message;
+  EXPECT_TRUE(eventually([&] { return listeners(raw) == 3; }));
+}
+
+TEST_F(RedisAddress, works_for_a_user_who_may_not_ask_who_the_server_is) {
+  for (RawRedis* each : {&raw, &copy}) {
+    each->call({"ACL", "SETUSER", "locks", "on", ">pw", "~hf:*", "&hf:*", "+@all", "-info"});
+  }
+  address.lead_to({server.port(), replica.port()});
+  auto balanced = open("redis://locks:pw@127.0.0.1:" + std::to_string(address.port()));
+  ASSERT_TRUE(balanced) << balanced.error().message;
+  EXPECT_EQ(listeners(copy), 0);
+  hand_over(*balanced);
+}
+
+TEST_F(RedisAddress, whose_subscriptions_all_go_elsewhere_is_refused_with_the_reason) {
+  // Two primaries: the commands go to one, and whatever comes later to the other.
+  RedisServer other;
+  address.lead_to({server.port(), other.port(), other.port(), other.port(), other.port(),
+                   other.port(),  other.port(), other.port(), other.port(), other.port(),
+                   other.port(),  other.port(), other.port(), other.port(), other.port(),
+                   other.port(),  other.port(), other.port(), other.port(), other.port(),
+                   other.port(),  other.port(), other.port(), other.port(), other.port()});
+  const auto refused = open(address.url() + "?connect_timeout=300ms");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::unavailable);
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("several servers"));
+}
+
+TEST_F(RedisAddress, that_moves_and_keeps_connections_takes_the_subscription_along) {
+  auto moving = open(address.url());
+  ASSERT_TRUE(moving) << moving.error().message;
+  hand_over(*moving);
+  // As by Redis' own FAILOVER or an operator: nobody's connection is closed.
+  address.lead_to({replica.port()});
+  copy.call({"REPLICAOF", "NO", "ONE"});
+  raw.call({"REPLICAOF", "127.0.0.1", std::to_string(replica.port())});
+  EXPECT_TRUE(eventually([&] { return moving->mutex("mine").acquire().has_value(); }));
+  EXPECT_TRUE(eventually([&] { return listeners(copy) == 1; })) << "the subscription moved too";
+  client = Client(*open(replica.url()));
+  hand_over(*moving);
 }
 
 }  // namespace

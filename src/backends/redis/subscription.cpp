@@ -38,9 +38,7 @@ Answer answer_from(const Result<net::resp::Reply>& reply) {
 
 Subscription::Subscription(std::shared_ptr<Server> server, net::resp::Endpoint endpoint,
                            std::vector<std::string> channels)
-    : server_(std::move(server)),
-      endpoint_(std::move(endpoint)),
-      channels_(std::move(channels)) {}
+    : server_(std::move(server)), endpoint_(std::move(endpoint)), channels_(std::move(channels)) {}
 
 void Subscription::prepare(Events events) {
   events_ = std::move(events);
@@ -55,8 +53,8 @@ void Subscription::prepare(Events events) {
   about.dropped = [weak = weak_from_this()](const Error&) {
     if (const auto self = weak.lock()) self->dropped();
   };
-  subscriber_ = std::make_unique<Subscriber>(server_->runtime(), endpoint_, channels_,
-                                             std::move(about));
+  subscriber_ =
+      std::make_unique<Subscriber>(server_->runtime(), endpoint_, channels_, std::move(about));
 }
 
 void Subscription::connected(const Placement::Peer& server) {
@@ -96,11 +94,10 @@ void Subscription::go_on(Then then) {
     case Then::nothing: return;
     case Then::ask: return ask();
     case Then::ask_later:
-      server_->runtime()->schedule(
-          server_->runtime()->now() + between_questions_about_listeners,
-          [weak = weak_from_this()] {
-            if (const auto self = weak.lock()) self->ask();
-          });
+      server_->runtime()->schedule(server_->runtime()->now() + between_questions_about_listeners,
+                                   [weak = weak_from_this()] {
+                                     if (const auto self = weak.lock()) self->ask();
+                                   });
       return;
     case Then::subscribe_anew: return leave_server();
   }
@@ -179,10 +176,11 @@ std::vector<std::string> Subscription::trouble() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::string> found;
   if (placement_.misplaced_at_first() > 0) {
-    found.push_back(fmt::format(
-        "{}: the address leads to several servers in turn ({} subscriptions were on another one "
-        "than the commands); give the primary's own address",
-        server_->peer(), placement_.misplaced_at_first()));
+    found.push_back(
+        fmt::format("{}: the address leads to several servers in turn ({} times the subscription "
+                    "was on another "
+                    "one than the commands); give the primary's own address",
+                    server_->peer(), placement_.misplaced_at_first()));
   }
   if (placement_.is_settled() && !placement_.is_proven()) {
     found.push_back(fmt::format(

@@ -193,9 +193,8 @@ TEST(RedisClusterErrors, a_cluster_is_refused_at_open_with_the_reason) {
   std::vector<std::string> all_slots = {"CLUSTER", "ADDSLOTS"};
   for (int slot = 0; slot < 16384; ++slot) all_slots.push_back(std::to_string(slot));
   EXPECT_EQ(raw.text(all_slots), "OK");
-  ASSERT_TRUE(eventually([&] {
-    return raw.text({"CLUSTER", "INFO"}).find("cluster_state:ok") != std::string::npos;
-  }));
+  ASSERT_TRUE(eventually(
+      [&] { return raw.text({"CLUSTER", "INFO"}).find("cluster_state:ok") != std::string::npos; }));
   auto up = open(server.url() + "?connect_timeout=3s");
   ASSERT_FALSE(up);
   EXPECT_EQ(up.error().code, Errc::unsupported) << up.error().message;

@@ -3,7 +3,9 @@
 
 #include "faults_redis/crew.hpp"
 #include "faults_redis/faults_fixture.hpp"
+#include "faults_redis/topology.hpp"
 #include "faults_redis/trouble.hpp"
+#include "faults_redis/wall_clock.hpp"
 
 #include <fmt/format.h>
 #include <sys/prctl.h>
@@ -29,11 +31,12 @@ class Round {
   }
 
   bool run() {
-    server_.emplace();
-    proxy_.emplace(server_->port());
+    start_servers();
+    const auto address = topology_ ? topology_->relay().port() : server_->port();
+    proxy_.emplace(address);
     for (const auto& crew : crews_) {
       // Every second one has a good line.
-      const auto port = &crew == &crews_[0] || dice_.one_in(2) ? proxy_->port() : server_->port();
+      const auto port = &crew == &crews_[0] || dice_.one_in(2) ? proxy_->port() : address;
       if (!crew->start("redis://127.0.0.1:" + std::to_string(port))) return complain("no start");
     }
     const Time end = log_.now() + dice_.between(3000, 6000) * millisecond;
@@ -63,16 +66,51 @@ class Round {
     return false;
   }
 
+  // A server alone, whose clock is set now and then, or one with a replica. Beside some of them
+  // somebody listens to every channel.
+  void start_servers() {
+    has_replica_ = dice_.one_in(2);
+    steps_clock_ = !has_replica_ && dice_.one_in(3);
+    server_.emplace(for_replication(), clock_.environment());
+    if (has_replica_) {
+      second_.emplace(for_replication());
+      topology_.emplace(*server_, *second_);
+    }
+    if (!dice_.one_in(3)) return;
+    listener_.emplace(*server_);
+    listener_->call({"PSUBSCRIBE", "*"});
+  }
+
+  test::RedisServer& primary() { return topology_ ? topology_->primary() : *server_; }
+
+  void change_primary() {
+    switch (dice_.between(0, 3)) {
+      case 0:
+      case 1: topology_->failover(log_); break;
+      case 2: topology_->hand_over(log_); break;
+      default:
+        if (dice_.one_in(2)) topology_->hold_replication();
+        dice_.rest(0us, 200ms);
+        topology_->crash_over(log_, dice_);
+    }
+  }
+
   void trouble() {
     ++faults_;
     const auto which = dice_.between(0, 9);
-    if (which < 4) {
-      test::RawRedis raw(*server_);
-      strike(raw, static_cast<ServerFault>(dice_.between(0, server_faults - 1)), log_, dice_);
+    if (has_replica_ && which < 2) {
+      change_primary();
+    } else if (steps_clock_ && which == 0) {
+      const Micros by = dice_.time(100ms, 4s);
+      clock_.step(dice_.one_in(2) ? by : -by, log_);
+    } else if (which < 4) {
+      test::RawRedis raw(primary());
+      strike(raw, static_cast<ServerFault>(dice_.between(0, server_faults - 1)), log_, dice_,
+             clock_.ahead());
     } else if (which < 6) {
-      stop_for(*server_, 20ms, 1500ms, log_, dice_);
+      stop_for(primary(), 20ms, 1500ms, log_, dice_);
     } else if (which < 7) {
-      kill_and_restart(*server_, 300ms, log_, dice_);
+      kill_and_restart(primary(), 300ms, log_, dice_);
     } else if (which < 9) {
       stop_crew();
     } else if (dice_.one_in(2)) {
@@ -112,10 +150,10 @@ class Round {
       all.losses += counts.losses;
       all.complaints += counts.complaints;
     }
-    const auto left = left_behind(*server_);
+    const auto left = left_behind(primary());
     const auto broken = broken_promises(log_, fmt::format("chaos-{}", seed_));
-    fmt::print("seed {}: {} faults, {} grants, {} losses\n{}{}", seed_, faults_.load(), all.grants,
-               all.losses, left, broken);
+    fmt::print("seed {}: {} faults{}, {} grants, {} losses\n{}{}", seed_, faults_.load(),
+               has_replica_ ? " with a replica" : "", all.grants, all.losses, left, broken);
     return left.empty() && broken.empty() && all.complaints == 0;
   }
 
@@ -123,7 +161,13 @@ class Round {
   Dice dice_;
   SharedLog log_;
   std::vector<std::unique_ptr<Crew>> crews_;
+  WallClock clock_;
+  bool has_replica_ = false;
+  bool steps_clock_ = false;
   std::optional<test::RedisServer> server_;
+  std::optional<test::RedisServer> second_;
+  std::optional<Topology> topology_;
+  std::optional<test::RawRedis> listener_;
   std::optional<test::FaultProxy> proxy_;
   std::atomic<int> faults_ = 0;
 };

@@ -176,6 +176,24 @@ TEST_F(Process, killed_in_the_queue_is_passed_over_at_once) {
   release(*puppets[3]);
 }
 
+// A monitoring tool that listens to every channel hears what is meant for processes that are gone.
+TEST_F(Process, killed_in_the_queue_is_passed_over_at_once_beside_a_listener_to_every_channel) {
+  open_puppets(4);
+  test::RawRedis tool(server);
+  ASSERT_EQ(tool.call({"PSUBSCRIBE", "*"})->elements, 3U);
+  Caller caller(must_open(), log, 1);
+  auto hold = must_hold(caller);
+  for (const auto& puppet : puppets) queue(*puppet);
+  const auto before = subscribers();
+  for (const std::size_t dead : {0, 1, 2}) puppets[dead]->kill();
+  ASSERT_TRUE(eventually([&] { return subscribers() == before - 3; }));
+  // The release itself passes them over: nobody has to wait for the end of a claim.
+  EXPECT_TRUE(caller.release(hold));
+  EXPECT_EQ(waiters(), 0U);
+  ASSERT_TRUE(puppets[3]->hears_good());
+  release(*puppets[3]);
+}
+
 TEST_F(Process, killed_right_after_it_was_handed_the_lock_costs_a_claim) {
   open_puppets(2);
   Caller caller(must_open(), log, 1);

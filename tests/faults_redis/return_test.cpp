@@ -15,6 +15,12 @@ namespace holdfast::faults {
 
 namespace {
 
+std::vector<std::string> names_of_orders() {
+  std::vector<std::string> names;
+  for (int i = 1; i <= 8; ++i) names.push_back(fmt::format("orders:{}", i));
+  return names;
+}
+
 // Fences that a snapshot does not know must not be given out again. `orders` is not in it.
 class ReturnedSnapshot : public FaultsTest {
  protected:
@@ -39,6 +45,12 @@ class ReturnedSnapshot : public FaultsTest {
     return last;
   }
   void return_to_the_snapshot() { kill_and_restart(server, 0ms, log, dice); }
+  // The connection is made anew, and whatever it says first by itself is said.
+  static void wait_for_server(const Client& client) {
+    for (int i = 0; i < 2; ++i) {
+      ASSERT_TRUE(eventually([&] { return client.inspect("anything").has_value(); }));
+    }
+  }
   void expect_larger_fence(Caller& caller, Fence last) {
     auto next = ask(caller);
     ASSERT_TRUE(next) << next.error().error.message;
@@ -46,6 +58,35 @@ class ReturnedSnapshot : public FaultsTest {
     EXPECT_EQ(caller.release(*next), Released::released);
   }
 };
+
+// A re-entry shares the fence of the lease, so that the counter is not looked at.
+TEST_F(ReturnedSnapshot, repeats_no_fence_after_a_re_entry) {
+  Caller caller(must_open(), log, 1);
+  const AcquireOptions mine{.ttl = long_ttl, .wait = 30s, .owner = "me"};
+  auto ledger = caller.client().reentrant("ledger").acquire(mine);
+  ASSERT_TRUE(ledger) << ledger.error().message;
+  save();
+  const Fence last = grant_five(caller);
+  return_to_the_snapshot();
+  wait_for_server(caller.client());
+  auto again = caller.client().reentrant("ledger").acquire(mine);
+  ASSERT_TRUE(again) << again.error().message;
+  EXPECT_EQ(again->fence(), ledger->fence());
+  expect_larger_fence(caller, last);
+}
+
+// Nor does a lease that becomes shared.
+TEST_F(ReturnedSnapshot, repeats_no_fence_after_a_downgrade) {
+  Caller caller(must_open(), log, 1);
+  auto ledger = caller.client().read_write("ledger").acquire({.ttl = long_ttl, .wait = 30s});
+  ASSERT_TRUE(ledger) << ledger.error().message;
+  save();
+  const Fence last = grant_five(caller);
+  return_to_the_snapshot();
+  wait_for_server(caller.client());
+  ASSERT_TRUE(ledger->downgrade());
+  expect_larger_fence(caller, last);
+}
 
 TEST_F(ReturnedSnapshot, repeats_no_fence_in_a_hand_over) {
   Caller caller(must_open(), log, 1);
@@ -72,6 +113,48 @@ TEST_F(ReturnedSnapshot, again_and_again_under_load_breaks_no_promise_but_the_on
     kill_and_restart(server, 100ms, log, dice);
   }
   end_load(*load, 50);
+}
+
+// Commands that are made while there is no connection are the first ones on the next, whose server
+// may have all the scripts already, and so does not refuse them.
+class QueuedCommands : public ReturnedSnapshot {
+ protected:
+  QueuedCommands() : ReturnedSnapshot(names_of_orders()) {}
+};
+
+TEST_F(QueuedCommands, repeat_no_fence_that_the_server_forgot) {
+  test::FaultProxy line(server.port());
+  Caller caller(must_open(line.url()), log, 1);
+  Caller other(must_open(), log, 2);
+  auto held = other.client().mutex("held").acquire({.ttl = long_ttl});
+  ASSERT_TRUE(held) << held.error().message;
+  save();
+  const Fence last = grant_five(caller);
+  line.refuse(true);
+  return_to_the_snapshot();
+  // Loads the script, and is given no fence.
+  EXPECT_TRUE(eventually([&] {
+    const auto busy = other.client().mutex("held").acquire();
+    return !busy && busy.error().code == Errc::busy;
+  }));
+  // The login takes a while, and what is asked for meanwhile is sent after it.
+  const auto connections = line.counts().connections;
+  line.delay_requests(700ms);
+  line.refuse(false);
+  EXPECT_TRUE(eventually([&] { return line.counts().connections >= connections + 2; }));
+  std::vector<std::jthread> turns;
+  turns.reserve(log.names().size());
+  for (history::NameId name = 1; name <= log.names().size(); ++name) {
+    turns.emplace_back([&, name] {
+      auto hold = ask(caller, name);
+      ASSERT_TRUE(hold) << hold.error().error.message;
+      EXPECT_GT(hold->lease.fence(), last) << "a fence was given out twice";
+      EXPECT_EQ(caller.release(*hold), Released::released);
+    });
+  }
+  line.all_well();
+  turns.clear();
+  EXPECT_TRUE(held->release());
 }
 
 std::vector<std::string> with_append_only_file() {

@@ -30,7 +30,7 @@ FaultProxy::Delay some_delay(Dice& dice) {
 
 // When it happened, by the server's clock: whoever is granted something a moment later is told so
 // before we are.
-Time flush_all(test::RawRedis& raw, const SharedLog& log) {
+Time flush_all(test::RawRedis& raw, const SharedLog& log, Micros clock_is_ahead) {
   raw.text({"MULTI"});
   raw.text({"TIME"});
   raw.text({"FLUSHALL"});
@@ -38,7 +38,7 @@ Time flush_all(test::RawRedis& raw, const SharedLog& log) {
   if (replies->elements != 2) throw std::runtime_error("the server was not emptied");
   const redisReply& time = *replies->element[0];
   const auto at = std::chrono::seconds(std::stoll(time.element[0]->str)) +
-                  Micros(std::stoll(time.element[1]->str));
+                  Micros(std::stoll(time.element[1]->str)) - clock_is_ahead;
   const auto ago = std::chrono::system_clock::now().time_since_epoch() - at;
   return log.now() - std::chrono::nanoseconds(ago).count();
 }
@@ -70,7 +70,8 @@ void strike(FaultProxy& proxy, LineFault fault, SharedLog& log, Dice& dice) {
   proxy.all_well();
 }
 
-void strike(test::RawRedis& raw, ServerFault fault, SharedLog& log, Dice& dice) {
+void strike(test::RawRedis& raw, ServerFault fault, SharedLog& log, Dice& dice,
+            Micros clock_is_ahead) {
   const Noted noted(log);
   const auto pause = [&](const char* what) {
     const Micros time = dice.time(10ms, 400ms);
@@ -85,8 +86,9 @@ void strike(test::RawRedis& raw, ServerFault fault, SharedLog& log, Dice& dice) 
     case ServerFault::pause: pause("ALL"); break;
     case ServerFault::pause_writes: pause("WRITE"); break;
     case ServerFault::flush_all:
-      log.add({.at = flush_all(raw, log), .what = What::data_lost});
+      log.add({.at = flush_all(raw, log, clock_is_ahead), .what = What::data_lost});
       break;
+    case ServerFault::save: raw.text({"SAVE"}); break;
   }
 }
 

@@ -35,12 +35,16 @@ enum class ServerFault : std::uint8_t {
   pause,        // CLIENT PAUSE: everybody waits
   pause_writes,
   flush_all,  // an operator deletes everything, the counter too
+  save,       // a snapshot, to which the next restart returns
 };
-inline constexpr std::int64_t server_faults = 6;
+inline constexpr std::int64_t server_faults = 7;
 
-void strike(test::RawRedis& raw, ServerFault fault, SharedLog& log, Dice& dice);
+// `clock_is_ahead`: the server's wall clock of ours.
+void strike(test::RawRedis& raw, ServerFault fault, SharedLog& log, Dice& dice,
+            Micros clock_is_ahead = {});
 
-// The server's process ends and comes back empty, or stands still, each for a time by the dice.
+// The server's process ends and comes back empty, or with its last snapshot; or it stands still,
+// each for a time by the dice.
 void kill_and_restart(test::RedisServer& server, Micros most, SharedLog& log, Dice& dice);
 void stop_for(test::RedisServer& server, Micros least, Micros most, SharedLog& log, Dice& dice);
 

@@ -24,6 +24,8 @@ class WallClock {
   void step(std::chrono::microseconds by);
   // The same, and the log says so.
   void step(std::chrono::microseconds by, SharedLog& log);
+  // How far it is ahead of the clock of this machine.
+  std::chrono::microseconds ahead() const { return std::chrono::microseconds(*offset_us_); }
 
  private:
   test::TemporaryFolder folder_;

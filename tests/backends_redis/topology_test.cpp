@@ -112,7 +112,8 @@ TEST_F(RedisHandOver, a_message_follows_what_it_tells) {
 }
 
 TEST_F(RedisHandOver, a_user_who_may_not_count_listeners_is_told_to_ask_again) {
-  raw.call({"ACL", "SETUSER", "locks", "on", ">pw", "~hf:*", "&hf:*", "+@all", "-pubsub"});
+  raw.call({"ACL", "SETUSER", "locks", "on", ">pw", "~hf:*", "resetchannels", "&hf:*", "+@all",
+            "-pubsub"});
   const auto url = "redis://locks:pw@127.0.0.1:" + std::to_string(server.port());
   auto mine = open(url);
   auto other = open(url);
@@ -179,7 +180,8 @@ TEST_F(RedisAddress, that_leads_to_primary_and_replica_in_turn_works_and_doctor_
 
 TEST_F(RedisAddress, works_for_a_user_who_may_not_ask_who_the_server_is) {
   for (RawRedis* each : {&raw, &copy}) {
-    each->call({"ACL", "SETUSER", "locks", "on", ">pw", "~hf:*", "&hf:*", "+@all", "-info"});
+    each->call({"ACL", "SETUSER", "locks", "on", ">pw", "~hf:*", "resetchannels", "&hf:*", "+@all",
+                "-info"});
   }
   address.lead_to({server.port(), replica.port()});
   auto balanced = open("redis://locks:pw@127.0.0.1:" + std::to_string(address.port()));

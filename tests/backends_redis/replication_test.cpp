@@ -3,6 +3,7 @@
 // Replicas that count, and servers that are not what they were.
 #include "backends/redis/wire.hpp"
 #include "redis_fixture.hpp"
+#include "support/fault_proxy.hpp"
 
 #include <atomic>
 #include <thread>
@@ -217,24 +218,29 @@ TEST_F(RedisFences, a_re_entry_after_a_return_from_a_snapshot_does_not_bring_bac
 }
 
 TEST_F(RedisFences, a_command_that_waited_for_the_connection_gets_no_old_fence) {
-  auto client = open_client();
+  FaultProxy line(server.port());
+  auto opened = open(line.url());
+  ASSERT_TRUE(opened) << opened.error().message;
+  Client& client = *opened;
   auto other = open_client();
   auto held = other.mutex("held").acquire({.ttl = 60s});
   ASSERT_TRUE(held);
   const Fence last = spend(client);
-  server.stop();
+  line.pause();
   server.restart();
-  // Refused, so that the script is there when the other command comes and nothing was minted.
+  // Refused, so that the script is there when the other command comes, and nothing was minted.
   ASSERT_TRUE(eventually([&] {
     const auto refused = other.mutex("held").acquire();
     return !refused && refused.error().code == Errc::busy;
   }));
-  // Whatever connection it meets: the first that is there.
-  Result<Lease> next = client.mutex("orders").acquire();
-  ASSERT_TRUE(eventually([&] {
-    if (!next) next = client.mutex("orders").acquire();
-    return next.has_value();
-  }));
+  const auto before = line.counts().connections;
+  line.delay_replies(60ms);
+  line.cut();
+  line.resume();
+  // Asked for while the new connection is not yet let in.
+  ASSERT_TRUE(eventually([&] { return line.counts().connections > before; }));
+  auto next = client.mutex("orders").acquire({.wait = 30s});
+  ASSERT_TRUE(next) << next.error().message;
   EXPECT_GT(next->fence(), last);
 }
 

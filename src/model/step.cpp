@@ -175,15 +175,16 @@ LockOutcome convert(LockState& state, const Acquire& wanted, World& world) {
   if (hold->permits == wanted.permits) {
     hold->claimed = false;
     // A caller that knows of this upgrade has asked to end it, and that may still be on its way:
-    // the new fence makes it a late copy.
-    const bool anew = wanted.permits == all_permits && wanted.known == hold->fence;
+    // the new fence makes it a late copy. A caller that knows a newer fence than the store had it
+    // from a store that has lost data since, and must not be told an older one.
+    const bool anew = wanted.permits == all_permits && wanted.known >= hold->fence;
     if (anew) {
       hold->fence = world.mint();
       extend(*hold, wanted.ttl, world.now());
     }
     return granted(*hold, world.now());
   }
-  if (wanted.known != 0 && wanted.known != hold->fence) {
+  if (wanted.known != 0 && wanted.known < hold->fence) {
     return refused(Errc::busy, "the lease was converted meanwhile");
   }
   hold->claimed = false;
@@ -272,10 +273,28 @@ LockOutcome apply(LockState& state, const LockSpec&, const Renew& wanted, World&
   return not_yours(state);
 }
 
+// The leases of the owner, however many. Where only newer ones than `up_to` are left, the lease
+// that was meant is over.
+LockOutcome release_of_owner(LockState& state, const Release& wanted) {
+  const auto is_newer = [&](const Hold& hold) {
+    return hold.owner == wanted.owner && hold.fence > wanted.up_to;
+  };
+  const auto ends = [&](const Hold& hold) {
+    return hold.owner == wanted.owner && hold.fence <= wanted.up_to &&
+           (hold.claimed || !wanted.only_unconfirmed);
+  };
+  const auto kept = std::remove_if(state.holds.begin(), state.holds.end(), ends);
+  const bool held = kept != state.holds.end();
+  state.holds.erase(kept, state.holds.end());
+  if (held) return Released{};
+  if (std::any_of(state.holds.begin(), state.holds.end(), is_newer)) return NotHeld{};
+  return not_yours(state);
+}
+
 LockOutcome apply(LockState& state, const LockSpec&, const Release& wanted, World&) {
+  if (wanted.request == RequestId::any) return release_of_owner(state, wanted);
   const auto meant = [&](const auto& entry) {
-    const bool same = wanted.request == RequestId::any || entry.request == wanted.request;
-    return same && entry.owner == wanted.owner;
+    return entry.request == wanted.request && entry.owner == wanted.owner;
   };
   const auto ends = [&](const Hold& hold) {
     return meant(hold) && (hold.claimed || !wanted.only_unconfirmed);

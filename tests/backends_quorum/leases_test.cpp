@@ -42,6 +42,18 @@ TEST(Leases, are_found_without_a_request_if_the_owner_has_only_one) {
   EXPECT_TRUE(leases.find(name, owner_named("ann"), RequestId{1}).has_value());
 }
 
+TEST(Leases, are_erased_up_to_a_fence) {
+  Leases leases;
+  leases.put(name, anna, {.request = RequestId{1}, .fence = 7}, start);
+  leases.put(name, anna, {.request = RequestId{2}, .fence = 9}, start);
+  const auto older = leases.erase(name, anna, RequestId::any, 7);
+  ASSERT_TRUE(older.has_value());
+  EXPECT_EQ(older->request, RequestId{1});
+  EXPECT_FALSE(leases.erase(name, anna, RequestId::any, 8).has_value());
+  EXPECT_TRUE(leases.find(name, anna, RequestId{2}).has_value()) << "it goes on being repaired";
+  EXPECT_TRUE(leases.erase(name, anna, RequestId{2}, 1).has_value()) << "meant by its request";
+}
+
 TEST(Leases, know_where_they_may_be) {
   Leases leases;
   leases.put(name, anna, {.request = RequestId{1}, .may_be_at = 0b00101}, start);

@@ -48,6 +48,59 @@ TEST_F(QuorumRelease, is_answered_as_the_majority_says) {
   }
 }
 
+// It missed the agreement on the fence, and has a larger one for the same lease.
+TEST_F(QuorumRelease, up_to_a_fence_ends_the_lease_also_where_it_has_a_larger_one) {
+  open(3);
+  for (const auto& client : {store, open_again()}) {
+    const auto fence = granted(acquire({.owner = "job-17"})).fence;
+    granted(apply_at(
+        2, {spec, model::Renew{owner_named("job-17"), model::RequestId{1}, 20ms, fence + 1000}}));
+    const model::LockCommand command{
+        spec, model::Release{.owner = owner_named("job-17"), .up_to = fence}};
+    Asking releasing(client->apply(
+        {.name = LockName::make("orders:42").value(), .command = command, .deadline = now() + 1s}));
+    must_be<model::Released>(outcome_of(releasing.result()));
+    advance(1ms);
+    EXPECT_THAT(holders(), Each(0U));
+    advance(1s);
+  }
+}
+
+TEST_F(QuorumRelease, up_to_a_fence_leaves_the_next_lease_alone_also_on_members_that_count_behind) {
+  open(3);
+  const auto other = open_again();
+  const auto first = granted(acquire({.owner = "job-17"})).fence;
+  must_be<model::Released>(release("job-17"));
+  granted(acquire({.owner = "job-17", .request = 2}));
+  for (const auto& client : {store, other}) {
+    const model::LockCommand late{spec,
+                                  model::Release{.owner = owner_named("job-17"), .up_to = first}};
+    Asking releasing(client->apply(
+        {.name = LockName::make("orders:42").value(), .command = late, .deadline = now() + 1s}));
+    must_be<model::NotHeld>(outcome_of(releasing.result()));
+    advance(1s);
+    EXPECT_THAT(holders(), Each(1U));
+  }
+  granted(renew("job-17", 10s, 2));
+  must_be<model::Released>(release("job-17", 2));
+}
+
+TEST_F(QuorumRelease, without_fences_takes_none_and_ends_what_the_owner_has) {
+  Options options;
+  options.fences = false;
+  open(3, options);
+  granted(acquire({.owner = "job-17"}));
+  const auto refused =
+      send({spec, model::Release{.owner = owner_named("job-17"), .up_to = 1'763'000'000'000'000}});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::unsupported);
+  EXPECT_THAT(holders(), Each(1U));
+  // What an adoption has seen.
+  must_be<model::Released>(
+      apply({spec, model::Release{.owner = owner_named("job-17"), .up_to = 0}}));
+  EXPECT_THAT(holders(), Each(0U));
+}
+
 TEST_F(QuorumRelease, is_answered_as_soon_as_it_is_certain) {
   open(5);
   granted(acquire({.owner = "anna"}));

@@ -82,6 +82,19 @@ TEST(RemoteProtocol, the_other_commands_arrive_with_every_field) {
   EXPECT_EQ(std::get<model::GuardCommand>(check->command).keep, 2h);
 }
 
+TEST(RemoteProtocol, a_release_by_owner_arrives_with_its_fence) {
+  const model::Release sent{.owner = anna, .up_to = 1'763'000'000'000'007};
+  EXPECT_EQ(round_trip(sent).up_to, 1'763'000'000'000'007U);
+  EXPECT_EQ(round_trip(model::Release{.owner = anna}).up_to, UINT64_MAX);
+  // A client of an older version does not say it, and means everything that the owner holds.
+  auto without = to_json(question_of(model::LockCommand{{}, sent}));
+  without.erase("up_to");
+  const auto question = parse_question(without);
+  ASSERT_TRUE(question) << question.error().message;
+  const auto& verb = std::get<model::LockCommand>(question->command).verb;
+  EXPECT_EQ(std::get<model::Release>(verb).up_to, UINT64_MAX);
+}
+
 TEST(RemoteProtocol, a_forced_release_arrives_with_its_source_under_a_verb_of_its_own) {
   EXPECT_EQ(to_json(question_of(model::LockCommand{{}, model::ForceRelease{}})).at("verb"),
             "force");

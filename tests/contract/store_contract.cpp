@@ -76,6 +76,10 @@ LockOutcome StoreContract::release(std::string_view owner, std::uint64_t request
   return apply({spec, model::Release{owner_named(owner), RequestId{request}}}, name);
 }
 
+LockOutcome StoreContract::release_up_to(std::string_view owner, Fence fence) {
+  return apply({spec, model::Release{.owner = owner_named(owner), .up_to = fence}});
+}
+
 LockOutcome StoreContract::force_release() { return apply({spec, model::ForceRelease{}}); }
 
 LockView StoreContract::inspect(std::string_view name) {

@@ -53,6 +53,8 @@ class StoreContract : public testing::TestWithParam<StoreUnderTest> {
   model::LockOutcome renew(std::string_view owner, std::uint64_t request = 1, Micros ttl = 10s);
   model::LockOutcome release(std::string_view owner, std::uint64_t request = 1,
                              std::string_view name = "orders:42");
+  // Whatever the owner holds up to this fence.
+  model::LockOutcome release_up_to(std::string_view owner, Fence fence);
   model::LockOutcome force_release();
   LockView inspect(std::string_view name = "orders:42");
 

@@ -150,6 +150,32 @@ TEST_P(StoreContract, a_request_of_zero_means_everything_the_owner_has) {
   EXPECT_EQ(inspect().holders.size(), 1U);
 }
 
+// A user's own owner holds one lease after the other, and a release may come late.
+TEST_P(StoreContract, a_late_release_up_to_a_fence_leaves_the_next_lease_of_the_owner_alone) {
+  const auto first = granted(acquire({.owner = "job-17", .request = 1}));
+  must_be<model::Released>(release_up_to("job-17", first.fence));
+  const auto next = granted(acquire({.owner = "job-17", .request = 2}));
+  must_be<model::NotHeld>(release_up_to("job-17", first.fence));
+  EXPECT_EQ(granted(renew("job-17", 2)).fence, next.fence);
+  busy(acquire({.owner = "ben"}));
+  must_be<model::Released>(release_up_to("job-17", next.fence));
+  granted(acquire({.owner = "ben"}));
+  must_be<model::NotOwner>(release_up_to("job-17", next.fence));
+}
+
+TEST_P(StoreContract, a_release_up_to_a_fence_ends_what_is_older_and_leaves_what_is_newer) {
+  spec = Spec::read_write();
+  granted(acquire({.owner = "anna", .request = 1, .permits = 1}));
+  const auto second = granted(acquire({.owner = "anna", .request = 2, .permits = 1}));
+  granted(acquire({.owner = "ben", .permits = 1}));
+  granted(acquire({.owner = "anna", .request = 3, .permits = 1}));
+  must_be<model::Released>(release_up_to("anna", second.fence));
+  EXPECT_EQ(inspect().holders.size(), 2U);
+  must_be<model::NotHeld>(release_up_to("anna", second.fence));
+  granted(renew("anna", 3));
+  granted(renew("ben"));
+}
+
 TEST_P(StoreContract, a_command_that_is_cancelled_before_it_starts_changes_nothing) {
   std::stop_source stop;
   stop.request_stop();

@@ -80,6 +80,19 @@ TEST_P(StoreContract, a_release_of_a_waiter_leaves_the_queue) {
   EXPECT_TRUE(await_turn(cleo).has_value());
 }
 
+// Its wait may have begun after the release was sent.
+TEST_P(StoreContract, a_release_by_owner_leaves_the_place_of_the_owner_in_the_queue) {
+  const auto before = granted(acquire({.owner = "ben", .request = 1})).fence;
+  must_be<model::Released>(release_up_to("ben", before));
+  granted(acquire({.owner = "anna"}));
+  auto ben = queue_up({.owner = "ben", .request = 101});
+  must_be<model::NotOwner>(release_up_to("ben", before));
+  must_be<model::NotOwner>(release("ben", 0));
+  EXPECT_EQ(inspect().waiters.size(), 1U);
+  must_be<model::Released>(release("anna"));
+  EXPECT_TRUE(await_turn(ben).has_value());
+}
+
 TEST_P(StoreContract, a_newcomer_never_overtakes_a_waiter) {
   const auto in_order = why_not(Spec::mutex(Order::fifo));
   if (!in_order.empty()) GTEST_SKIP() << in_order;

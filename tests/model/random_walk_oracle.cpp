@@ -135,12 +135,14 @@ Oracle::Verdict Oracle::answered(const model::Renew& wanted, const Happening& at
 }
 
 Oracle::Verdict Oracle::answered(const model::Release& wanted, const Happening& at) {
+  const bool any = wanted.request == RequestId::any;
   const auto mine = [&](const auto& entry) {
     return entry.first.first == wanted.owner.str() && means(wanted.request, entry.first.second);
   };
-  const bool held = holds(wanted.owner, wanted.request);
-  const auto left = std::erase_if(waits_, mine);
-  std::erase_if(leases_, mine);
+  const auto left = any ? 0 : std::erase_if(waits_, mine);
+  const bool held = std::erase_if(leases_, [&](const auto& lease) {
+                      return mine(lease) && (!any || lease.second.fence <= wanted.up_to);
+                    }) > 0;
   if (!std::holds_alternative<model::Released>(at.outcome)) return not_mine(at.outcome, held);
   if (!held && left == 0) return "something was released that nobody had";
   return std::nullopt;

@@ -51,6 +51,8 @@ class Clients {
     const auto* wanted = std::get_if<model::Acquire>(&command.verb);
     const auto* queued = std::get_if<model::Queued>(&outcome);
     if (wanted && queued) place_[*owner_of(command)] = queued->place;
+    const auto* granted = std::get_if<model::Granted>(&outcome);
+    if (granted) fences_[below(fences_.size())] = granted->fence;
   }
 
   std::size_t below(std::size_t end) { return random_() % end; }
@@ -76,10 +78,16 @@ class Clients {
     const RequestId request{below(20) == 0 ? 0 : some_request()};
     if (dice < 58) return acquire(owner);
     if (dice < 74) return model::Renew{owners_[owner], request, some_ttl()};
-    if (dice < 94) return model::Release{owners_[owner], request};
+    if (dice < 94) return release(owner, request);
     if (dice < 95) return model::ForceRelease{.source = some_source()};
     if (dice < 97) return model::Inspect{};
     return model::Inspect{owners_[owner]};
+  }
+
+  model::Release release(std::size_t owner, RequestId request) {
+    model::Release verb{.owner = owners_[owner], .request = request};
+    if (request == RequestId::any && below(3) != 0) verb.up_to = fences_[below(fences_.size())];
+    return verb;
   }
 
   // The ttl, claim and permits of an attempt follow from its request, as they would for a client
@@ -143,6 +151,7 @@ class Clients {
   std::vector<OwnerId> owners_{owner_named("o0"), owner_named("o1"), owner_named("o2"),
                                owner_named("o3"), owner_named("o4"), owner_named("o5")};
   std::array<std::uint64_t, 6> place_{};
+  std::array<Fence, 4> fences_{};
   std::vector<LockCommand> sent_;
 };
 
@@ -167,6 +176,11 @@ std::string bytes_of(const model::LockState& state) {
 bool is_not_mine(const model::LockOutcome& outcome) {
   return std::holds_alternative<model::NotHeld>(outcome) ||
          std::holds_alternative<model::NotOwner>(outcome);
+}
+
+bool is_up_to_a_fence(const LockCommand& command) {
+  const auto* release = std::get_if<model::Release>(&command.verb);
+  return release && release->request == RequestId::any && release->up_to != UINT64_MAX;
 }
 
 // A command that is repeated right after itself changes nothing and is told the same, except that
@@ -222,8 +236,8 @@ class History {
     // To repeat a force-release is to force the next one out.
     if (std::holds_alternative<model::ForceRelease>(command.verb)) return std::nullopt;
     // What its owner waited for may have been handed over after the answer, and a request that was
-    // in use may be free by then.
-    if (served_the_owner_of(command)) return std::nullopt;
+    // in use may be free by then. A release up to a fence leaves even that alone.
+    if (served_the_owner_of(command) && !is_up_to_a_fence(command)) return std::nullopt;
     if (std::holds_alternative<model::Refused>(first)) return std::nullopt;
     const auto before = bytes_of(lock_.state);
     const auto second = lock_.apply(command);

@@ -65,15 +65,94 @@ TEST(StepRelease, of_what_is_unconfirmed_ends_a_claim_or_a_wait_but_never_a_leas
   EXPECT_TRUE(lock.state.idle());
 }
 
-TEST(StepRelease, any_request_ends_all_holds_and_waits_of_the_owner_and_no_others) {
-  ModelLock lock(LockSpec::semaphore(2));
+TEST(StepRelease, any_request_ends_all_holds_of_the_owner_and_no_others) {
+  ModelLock lock(LockSpec::semaphore(3));
   granted(lock.acquire({.owner = "anna", .request = 1}));
   granted(lock.acquire({.owner = "ben", .request = 1}));
+  granted(lock.acquire({.owner = "anna", .request = 2}));
+  EXPECT_TRUE(must_be<model::Released>(lock.release("anna", 0)).lease);
+  EXPECT_EQ(holders(lock), Owners{"ben"});
+  must_be<model::NotOwner>(lock.release("anna", 0));
+}
+
+// The place may be that of a wait that began after the command was sent.
+TEST(StepRelease, any_request_leaves_the_queue_alone) {
+  ModelLock lock(LockSpec::mutex());
+  granted(lock.acquire({.owner = "ben"}));
+  const auto place = queued(lock.acquire({.owner = "anna", .request = 2, .wait = true})).place;
+  must_be<model::NotOwner>(lock.release("anna", 0));
+  EXPECT_EQ(queued(lock.acquire({.owner = "anna", .request = 2, .wait = true})).place, place);
+  must_be<model::Released>(lock.release("ben"));
+  EXPECT_EQ(told(lock), Owners{"anna+"});
+}
+
+TEST(StepRelease, an_owner_that_holds_and_waits_is_handed_the_lock_that_it_releases) {
+  ModelLock lock(LockSpec::mutex());
+  const auto first = granted(lock.acquire({.owner = "anna", .request = 1}));
   queued(lock.acquire({.owner = "anna", .request = 2, .wait = true}));
-  queued(lock.acquire({.owner = "ben", .request = 2, .permits = 2, .wait = true}));
+  must_be<model::Released>(lock.release_up_to("anna", first.fence));
+  EXPECT_EQ(told(lock), Owners{"anna+"});
+  must_be<model::NotHeld>(lock.release_up_to("anna", first.fence));
+  EXPECT_EQ(holders(lock), Owners{"anna"});
+}
+
+TEST(StepRelease, a_late_copy_up_to_a_fence_leaves_the_next_lease_of_the_owner_alone) {
+  ModelLock lock(LockSpec::mutex());
+  const auto first = granted(lock.acquire({.owner = "anna", .request = 1}));
+  must_be<model::Released>(lock.release_up_to("anna", first.fence));
+  must_be<model::NotHeld>(lock.release_up_to("anna", first.fence));
+  const auto next = granted(lock.acquire({.owner = "anna", .request = 2}));
+  // Nobody else holds it: the lease that was meant is over.
+  must_be<model::NotHeld>(lock.release_up_to("anna", first.fence));
+  EXPECT_EQ(holders(lock), Owners{"anna"});
+  must_be<model::Released>(lock.release_up_to("anna", next.fence));
+  granted(lock.acquire({.owner = "ben"}));
+  must_be<model::NotOwner>(lock.release_up_to("anna", next.fence));
+}
+
+TEST(StepRelease, up_to_a_fence_it_ends_the_older_leases_of_the_owner_in_one_step) {
+  ModelLock lock(LockSpec::semaphore(4));
+  granted(lock.acquire({.owner = "anna", .request = 1}));
+  granted(lock.acquire({.owner = "ben"}));
+  const auto second = granted(lock.acquire({.owner = "anna", .request = 2}));
+  granted(lock.acquire({.owner = "anna", .request = 3}));
+  must_be<model::Released>(lock.release_up_to("anna", second.fence));
+  EXPECT_EQ(holders(lock), (Owners{"ben", "anna"}));
+  must_be<model::NotHeld>(lock.release_up_to("anna", second.fence));
+}
+
+TEST(StepRelease, re_entries_share_a_fence_and_end_together) {
+  ModelLock lock(LockSpec::reentrant());
+  const auto first = granted(lock.acquire({.owner = "anna", .request = 1}));
+  granted(lock.acquire({.owner = "anna", .request = 2}));
+  must_be<model::Released>(lock.release_up_to("anna", first.fence));
+  EXPECT_TRUE(lock.state.idle());
+}
+
+TEST(StepRelease, an_upgraded_lease_has_a_newer_fence_and_is_left_alone) {
+  ModelLock lock(LockSpec::read_write());
+  const auto shared = granted(lock.acquire({.owner = "anna", .permits = 1}));
+  granted(lock.acquire({.owner = "anna", .request = 2, .permits = all_permits, .converts = 1}));
+  must_be<model::NotHeld>(lock.release_up_to("anna", shared.fence));
+  EXPECT_EQ(holders(lock), Owners{"anna"});
+}
+
+TEST(StepRelease, the_wait_for_an_upgrade_goes_with_its_shared_lease) {
+  ModelLock lock(LockSpec::read_write());
+  granted(lock.acquire({.owner = "anna", .permits = 1}));
+  granted(lock.acquire({.owner = "ben", .permits = 1}));
+  queued(lock.acquire({.owner = "anna", .request = 2, .wait = true, .converts = 1}));
   must_be<model::Released>(lock.release("anna", 0));
   EXPECT_EQ(holders(lock), Owners{"ben"});
-  EXPECT_EQ(waiters(lock), Owners{"ben"});
+  EXPECT_TRUE(lock.state.queue.empty());
+}
+
+TEST(StepRelease, a_fence_does_not_matter_to_a_release_with_a_request) {
+  ModelLock lock(LockSpec::mutex());
+  granted(lock.acquire({.owner = "anna"}));
+  must_be<model::Released>(lock.apply(
+      {LockSpec::mutex(),
+       model::Release{.owner = owner_named("anna"), .request = model::RequestId{1}, .up_to = 1}}));
 }
 
 // A waiter that learned of its grant by asking, before the message came, holds it.

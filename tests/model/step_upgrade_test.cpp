@@ -69,6 +69,38 @@ TEST(StepUpgrade, a_downgrade_that_is_overtaken_by_the_next_upgrade_comes_too_la
   busy(lock.acquire(reader("ben")));
 }
 
+// A store that came back from an older copy of its data knows an older fence than the holder.
+TEST(StepUpgrade, after_a_roll_back_an_upgrade_gets_a_new_fence) {
+  ModelLock lock(LockSpec::read_write());
+  const auto shared = granted(lock.acquire(reader("anna")));
+  Ask upgrade = upgrade_of("anna");
+  upgrade.known = shared.fence;
+  granted(lock.acquire(upgrade));
+  const auto snapshot = lock.state;
+  Ask downgrade = downgrade_of("anna");
+  downgrade.known = snapshot.holds[0].fence;
+  granted(lock.acquire(downgrade));
+  Ask again = upgrade_of("anna");
+  again.request = 4;
+  again.known = snapshot.holds[0].fence;
+  const auto newer = granted(lock.acquire(again));
+  lock.state = snapshot;
+  Ask last = upgrade_of("anna");
+  last.request = 5;
+  last.known = newer.fence;
+  EXPECT_GT(granted(lock.acquire(last)).fence, newer.fence);
+}
+
+TEST(StepUpgrade, after_a_roll_back_a_downgrade_is_not_taken_for_a_late_copy) {
+  ModelLock lock(LockSpec::read_write());
+  granted(lock.acquire(reader("anna")));
+  granted(lock.acquire(upgrade_of("anna")));
+  Ask downgrade = downgrade_of("anna");
+  downgrade.known = lock.state.holds[0].fence + 1000;
+  granted(lock.acquire(downgrade));
+  granted(lock.acquire(reader("ben")));
+}
+
 TEST(StepUpgrade, the_hold_keeps_its_request) {
   ModelLock lock(LockSpec::read_write());
   granted(lock.acquire(reader("anna")));

@@ -51,6 +51,9 @@ class ModelLock {
   model::LockOutcome release(std::string_view owner, std::uint64_t request = 1) {
     return apply({spec_, model::Release{owner_named(owner), model::RequestId{request}}});
   }
+  model::LockOutcome release_up_to(std::string_view owner, Fence fence) {
+    return apply({spec_, model::Release{.owner = owner_named(owner), .up_to = fence}});
+  }
   model::LockOutcome force_release() { return apply({spec_, model::ForceRelease{}}); }
   model::LockOutcome inspect() { return apply({spec_, model::Inspect{}}); }
   model::LockOutcome inspect(std::string_view owner) {

@@ -149,11 +149,17 @@ Clients::Verb Clients::verb(const LockSpec& spec) {
   if (dice < 74) {
     return model::Renew{owner, some_request(), some_ttl(), some_agreed_fence(), one_in(2)};
   }
-  if (dice < 92) return model::Release{owner, request, one_in(6)};
+  if (dice < 92) return release(owner, one_in(3) ? RequestId::any : request);
   if (dice < 94) return model::ForceRelease{.source = one_in(2) ? some_source() : ""};
   if (dice < 96) return model::ForceRelease{some_fence()};
   if (dice < 98) return model::Inspect{};
   return model::Inspect{owner};
+}
+
+model::Release Clients::release(const OwnerId& owner, RequestId request) {
+  model::Release verb{owner, request, one_in(6)};
+  if (request == RequestId::any && !one_in(3)) verb.up_to = some_fence();
+  return verb;
 }
 
 model::Acquire Clients::acquire(const LockSpec& spec) {

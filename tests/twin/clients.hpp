@@ -46,6 +46,7 @@ class Clients {
   std::uint32_t permits_for(const model::LockSpec& spec);
   Verb verb(const model::LockSpec& spec);
   model::Acquire acquire(const model::LockSpec& spec);
+  model::Release release(const OwnerId& owner, model::RequestId request);
   std::uint64_t place_of(const Attempt& attempt);
   void convert(model::Acquire& wanted);
 

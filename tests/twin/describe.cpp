@@ -75,8 +75,9 @@ std::string text_of(const model::Renew& verb) {
                      verb.reserve ? " reserve" : "");
 }
 std::string text_of(const model::Release& verb) {
-  return fmt::format("release {} request {}{}", shortened(verb.owner.view()),
-                     to_underlying(verb.request), verb.only_unconfirmed ? " unconfirmed" : "");
+  return fmt::format("release {} request {} up to {}{}", shortened(verb.owner.view()),
+                     to_underlying(verb.request), verb.up_to,
+                     verb.only_unconfirmed ? " unconfirmed" : "");
 }
 std::string text_of(const model::Inspect& verb) {
   return fmt::format("inspect {}", verb.owner ? shortened(verb.owner->view()) : "");

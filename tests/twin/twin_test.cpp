@@ -89,6 +89,9 @@ LockCommand in_numbers_of_redis(LockCommand command, const Numbers& numbers) {
   if (auto* renew = std::get_if<model::Renew>(&command.verb)) {
     renew->fence = numbers.to_redis(renew->fence);
   }
+  if (auto* release = std::get_if<model::Release>(&command.verb)) {
+    release->up_to = numbers.to_redis(release->up_to);
+  }
   if (auto* force = std::get_if<model::ForceRelease>(&command.verb)) {
     force->up_to = numbers.to_redis(force->up_to);
   }

@@ -73,10 +73,23 @@ void Leases::counts_also_at(const LockName& name, const OwnerId& owner, const Kn
   found->second.counts_at.set(member);
 }
 
-void Leases::erase(const LockName& name, const OwnerId& owner, model::RequestId request) {
+std::optional<KnownLease> Leases::erase(const LockName& name, const OwnerId& owner,
+                                        model::RequestId request, Fence up_to) {
   const std::lock_guard lock(mutex_);
+  const bool any = request == model::RequestId::any;
   const auto [first, last] = range(leases_, name, owner, request);
-  leases_.erase(first, last);
+  std::optional<KnownLease> found;
+  std::size_t count = 0;
+  for (auto entry = first; entry != last;) {
+    if (any && entry->second.fence > up_to) {
+      ++entry;
+      continue;
+    }
+    ++count;
+    found = std::move(entry->second);
+    entry = leases_.erase(entry);
+  }
+  return count == 1 ? found : std::nullopt;
 }
 
 }  // namespace holdfast::backends::quorum

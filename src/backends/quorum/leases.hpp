@@ -64,8 +64,9 @@ class Leases {
   // Unless it was converted since it was found as `lease`.
   void counts_also_at(const LockName& name, const OwnerId& owner, const KnownLease& lease,
                       std::size_t member);
-  // RequestId::any: all of the owner.
-  void erase(const LockName& name, const OwnerId& owner, model::RequestId request);
+  // RequestId::any: all of the owner whose fence is at most `up_to`. The lease, if it was only one.
+  std::optional<KnownLease> erase(const LockName& name, const OwnerId& owner,
+                                  model::RequestId request, Fence up_to = UINT64_MAX);
 
  private:
   using Key = std::tuple<std::string, std::string, model::RequestId>;

@@ -74,8 +74,10 @@ void write(Arguments& out, const model::LockSpec&, const model::Renew& renew, bo
 void write(Arguments& out, const model::LockSpec&, const model::Release& release, bool) {
   append_identity(out.record, release.owner, release.request);
   append_digits(out.time, out.record.size() - 1, 1);  // the last byte of it in the lock's value
-  out.count = release.only_unconfirmed ? 3 : 2;
-  if (release.only_unconfirmed) out.options = "1";
+  const bool up_to = release.request == model::RequestId::any && release.up_to != UINT64_MAX;
+  out.count = up_to ? 4 : release.only_unconfirmed ? 3 : 2;
+  if (out.count > 2) out.options = release.only_unconfirmed ? "1" : "0";
+  if (up_to) append_digits(out.fence, release.up_to, 1);
 }
 
 void write(Arguments& out, const model::LockSpec&, const model::ForceRelease& force, bool) {

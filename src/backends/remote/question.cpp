@@ -45,6 +45,8 @@ struct VerbWriter {
     out["owner"] = verb.owner.view();
     out["request"] = digits_of(verb.request);
     out["only_unconfirmed"] = verb.only_unconfirmed;
+    // A server that does not know it ends newer leases of the owner too, as all did before.
+    if (verb.request == RequestId::any) out["up_to"] = digits(verb.up_to);
   }
   void operator()(const model::Inspect& verb) const {
     out["verb"] = "inspect";
@@ -159,8 +161,8 @@ Verb read_verb(JsonReader& reader, std::string_view verb) {
     return model::Renew{read_owner(reader), read_request(reader), reader.micros("ttl_us")};
   }
   if (verb == "release") {
-    return model::Release{read_owner(reader), read_request(reader),
-                          reader.flag("only_unconfirmed")};
+    return model::Release{read_owner(reader), read_request(reader), reader.flag("only_unconfirmed"),
+                          reader.number("up_to", UINT64_MAX)};
   }
   if (verb == "force") return model::ForceRelease{reader.number("up_to", UINT64_MAX)};
   if (verb == "force_source") {

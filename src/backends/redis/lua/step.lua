@@ -122,14 +122,15 @@ local function convert(wanted)
   if not hold then return not_yours() end
   if wanted.permits ~= ALL then drop_upgrader(wanted) end
   local has = permits_of(hold.body)
-  if has ~= wanted.permits and wanted.known ~= 0 and wanted.known ~= hold.fence then
+  if has ~= wanted.permits and wanted.known ~= 0 and wanted.known < hold.fence then
     return refused('busy', 'the lease was converted meanwhile')
   end
   hold.claimed = false
   if has == wanted.permits then
     -- A caller that knows of this upgrade has asked to end it, and that may still be on its way:
-    -- the new fence makes it a late copy.
-    if has == ALL and wanted.known == hold.fence then
+    -- the new fence makes it a late copy. A caller that knows a newer fence than the store had it
+    -- from a store that has lost data since, and must not be told an older one.
+    if has == ALL and wanted.known >= hold.fence then
       hold.fence = mint()
       extend(wanted.converted, wanted.ttl)
     end
@@ -182,13 +183,13 @@ local function acquire(wanted)
   return busy(wanted)
 end
 
--- The ids of this owner's holds or waiters ('h' or 'w'); all of them if no request is named.
-local function matching(what, id)
+-- The ids of this owner's holds; all of them if no request is named.
+local function matching(id)
   if sub(id, 1, 16) ~= NO_REQUEST then
-    return call('HEXISTS', records, what .. id) == 1 and {id} or {}
+    return call('HEXISTS', records, 'h' .. id) == 1 and {id} or {}
   end
   local found = {}
-  for _, member in ipairs(what == 'h' and holders(0, '+inf') or waiter_ids()) do
+  for _, member in ipairs(holders(0, '+inf')) do
     if sub(member, 18) == sub(id, 17) then found[#found + 1] = sub(member, 2) end
   end
   return found
@@ -212,7 +213,7 @@ end
 local function renew(id, ttl, fence, is_taken)
   if fence then adopt_fence(id, fence, is_taken) end
   local newest, left = nil, 0
-  for _, each in ipairs(matching('h', id)) do
+  for _, each in ipairs(matching(id)) do
     local hold = find_hold(each)
     local remaining = extend(each, ttl)
     if hold.claimed then
@@ -226,23 +227,31 @@ local function renew(id, ttl, fence, is_taken)
   return newest and granted(newest, left) or not_yours()
 end
 
-local function release(id, only_unconfirmed)
-  local held, waited = false, false
-  for _, each in ipairs(matching('h', id)) do
+-- Strangers have no fence: they are meant where no fence was seen, or where any is.
+local function is_up_to(hold, up_to)
+  return (hold.fence > 0 or up_to == 0 or up_to > 9e15) and hold.fence <= up_to
+end
+
+-- Without a request it means what the owner holds up to a fence, and leaves the queue alone, since
+-- every waiter has a request. Where only newer leases are left, the one that was meant is over.
+local function release(id, only_unconfirmed, up_to)
+  local held, waited, newer = false, false, false
+  for _, each in ipairs(matching(id)) do
     local hold = find_hold(each)
-    if hold.claimed or not only_unconfirmed then
+    if up_to and not is_up_to(hold, up_to) then
+      newer = true
+    elseif hold.claimed or not only_unconfirmed then
       remove_hold(each, hold)
       note('released', each, hold)
       held = true
     end
   end
-  if waiting > 0 then
-    for _, each in ipairs(matching('w', id)) do
-      remove_waiter(each)
-      waited = true
-    end
+  if find_waiter(id) then
+    remove_waiter(id)
+    waited = true
   end
   if held or waited then return {now, RELEASED, held and 1 or 0} end
+  if newer then return {now, NOT_HELD} end
   return not_yours()
 end
 
@@ -255,10 +264,7 @@ local function force_release(up_to, source)
   local ousted = 0
   for _, member in ipairs(holders(0, '+inf')) do
     local hold = find_hold(sub(member, 2))
-    -- Strangers have no fence: they are meant if nobody else was seen, or everybody is.
-    local is_meant = (hold.fence > 0 or up_to == 0 or up_to > 9e15)
-      and (not source or source_of(hold) == source)
-    if is_meant and hold.fence <= up_to then
+    if is_up_to(hold, up_to) and (not source or source_of(hold) == source) then
       remove_hold(sub(member, 2), hold)
       note('forced', sub(member, 2), hold)
       ousted = ousted + 1

@@ -97,9 +97,13 @@ class Client {
   Result<bool> forget_run(std::string_view key) const;
 
   // Takes over a lease whose owner is known, in order to release or extend it from another process
-  // than the one that acquired it. Covers everything that owner holds of the name. Not renewed.
-  // Errors: not_held, not_owner, bad_input, unavailable.
-  Result<Lease> adopt(std::string_view name, std::string_view owner) const;
+  // than the one that acquired it. Covers everything that owner holds of the name, or, with a
+  // fence, what it holds up to that one. Not renewed. A release, also a late copy of it, ends only
+  // what was there when it was adopted: whatever the owner was granted since has a newer fence. An
+  // extension covers what the owner holds by then, as a new adoption would: fence() and release
+  // follow it. Errors: not_held (also where all that the owner holds is newer than `fence`),
+  // not_owner, bad_input, unavailable.
+  Result<Lease> adopt(std::string_view name, std::string_view owner, Fence fence = 0) const;
 
   // Takes the lock away from whoever holds it, raises the fence, and serves the next in line. The
   // holders learn at their next renewal at the latest: a fenced resource refuses them before that.

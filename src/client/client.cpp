@@ -5,6 +5,7 @@
 #include "client/held_lease.hpp"
 #include "client/lock_handle.hpp"
 #include "client/options_check.hpp"
+#include "model/party.hpp"
 #include "runtime/log.hpp"
 #include "runtime/spawn.hpp"
 
@@ -36,6 +37,20 @@ Result<Answer> ask(client::Core& core, const LockName& name, Verb verb) {
   auto reply = runtime::run_blocking(core.store().apply(std::move(request)));
   if (!reply) return std::unexpected(std::move(reply.error()));
   return Answer{before_send, std::move(std::get<model::LockOutcome>(reply->outcome))};
+}
+
+// The newest lease of the owner, or the newest of those up to `fence`; 0 means all. A lock that
+// others made in a shared key has no fence, and is not meant by one.
+std::optional<model::Granted> newest_up_to(const model::Seen& seen, const OwnerId& owner,
+                                           Fence fence) {
+  const auto is_meant = [fence](Fence its) { return fence == 0 || (its != 0 && its <= fence); };
+  if (!seen.mine || is_meant(seen.mine->fence)) return seen.mine;
+  std::optional<model::Granted> newest;
+  for (const HolderView& holder : seen.lock.holders) {
+    if (holder.party != model::party_of(owner.view()) || !is_meant(holder.fence)) continue;
+    if (!newest || holder.fence > newest->fence) newest = {holder.fence, holder.remaining};
+  }
+  return newest;
 }
 
 }  // namespace
@@ -93,7 +108,7 @@ Result<std::vector<Lease>> Client::acquire_all(std::span<const std::string_view>
   return leases;
 }
 
-Result<Lease> Client::adopt(std::string_view name, std::string_view owner) const {
+Result<Lease> Client::adopt(std::string_view name, std::string_view owner, Fence fence) const {
   auto good_name = LockName::make(name);
   if (!good_name) return std::unexpected(std::move(good_name.error()));
   auto good_owner = OwnerId::make(owner);
@@ -101,15 +116,18 @@ Result<Lease> Client::adopt(std::string_view name, std::string_view owner) const
   auto answer = ask(*core_, *good_name, model::Inspect{*good_owner});
   if (!answer) return std::unexpected(std::move(answer.error()));
   const auto& seen = std::get<model::Seen>(answer->outcome);
-  if (!seen.mine) {
+  const auto mine = newest_up_to(seen, *good_owner, fence);
+  if (!mine) {
+    // Where the owner has newer leases only, the one that is meant is over.
+    const bool is_another = !seen.mine && !seen.lock.holders.empty();
     const model::LockOutcome why =
-        seen.lock.holders.empty() ? model::LockOutcome(model::NotHeld{}) : model::NotOwner{};
+        is_another ? model::LockOutcome(model::NotOwner{}) : model::NotHeld{};
     return std::unexpected(client::explain_refusal(*good_name, why));
   }
   const client::Won won{
       .request = model::RequestId::any,
-      .fence = seen.mine->fence,
-      .valid_until = client::valid_until(answer->before_send, seen.mine->remaining, core_->drift()),
+      .fence = mine->fence,
+      .valid_until = client::valid_until(answer->before_send, mine->remaining, core_->drift()),
       .claim = std::nullopt,
       .ear = nullptr};
   HeldLease::Identity identity{.name = std::move(*good_name),

@@ -269,8 +269,13 @@ void HeldLease::abandon() {
   const Micros left = std::chrono::ceil<Micros>(plan_.valid_until() - at);
   const Micros at_most = std::max(plan_.ttl(), left + 2 * drift_allowance(left, core_->drift()));
   lock.unlock();
+  runtime::spawn(withdraw(core_, identity_.name, ending(), at_most));
+}
+
+model::Release HeldLease::ending() const {
   model::Release what{identity_.owner, identity_.request};
-  runtime::spawn(withdraw(core_, identity_.name, std::move(what), at_most));
+  if (identity_.request == model::RequestId::any) what.up_to = fence();
+  return what;
 }
 
 }  // namespace holdfast::client

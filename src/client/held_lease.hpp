@@ -75,6 +75,8 @@ class HeldLease : public std::enable_shared_from_this<HeldLease>, public HeldPla
   // With mutex_ held.
   bool is_the_same_lease(Fence sent_with, Fence fence) const;
   bool must_be_undone(Fence fence);  // then converting_ is set
+  // What ends it, and nothing that the owner was granted since.
+  model::Release ending() const;
   Task<Result<void>> renew(Micros ttl, LocalTime deadline);
   Task<Result<void>> ask_for(std::uint32_t permits, Micros wait, std::stop_token stop);
   Task<Result<void>> learn_fence();

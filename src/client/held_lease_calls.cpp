@@ -40,7 +40,7 @@ Task<Result<Released>> HeldLease::release() {
   bool may_have_worked = false;
   for (unsigned failures = 0;; ++failures) {
     const LocalTime at = failures == 0 ? began : now();
-    model::LockCommand command{identity_.spec, model::Release{identity_.owner, identity_.request}};
+    model::LockCommand command{identity_.spec, ending()};
     const LocalTime deadline = std::min<LocalTime>(at + command_timeout, give_up_at);
     auto releasing = core_->store().apply(ask(std::move(command), deadline));
     const Result<Reply> reply = co_await std::move(releasing);
@@ -97,6 +97,9 @@ Task<Result<void>> HeldLease::extend(Micros ttl) {
   const std::lock_guard lock(mutex_);
   if (state_ != State::held) co_return std::unexpected(why_not_held());
   if (renewed) plan_.change_ttl(ttl);
+  // An adopted lease stands for what its owner holds by now.
+  const bool is_adopted = identity_.request == model::RequestId::any;
+  if (renewed && is_adopted) fence_ = std::max(fence_, newest_fence_);
   co_return renewed;
 }
 

@@ -55,6 +55,83 @@ TEST_F(Adopt, covers_every_entry_of_a_reentrant_lock) {
   EXPECT_TRUE(is_free("tree"));
 }
 
+// The owner is the user's own, and is used again.
+TEST_F(Adopt, a_late_copy_of_its_release_leaves_the_next_lease_of_the_owner_alone) {
+  mine.take("orders", {.owner = "job-17"}).detach();
+  auto adopted = value_of(other.api.adopt("orders", "job-17"));
+  EXPECT_EQ(value_of(adopted.release()), Released::released);
+  auto next = mine.take("orders", {.owner = "job-17"});
+  other.line->send_again(other.line->history(Verb::release).front());
+  advance(1s);
+  EXPECT_EQ(holders("orders"), 1U);
+  advance(30s);
+  EXPECT_FALSE(next.lost().stop_requested());
+  EXPECT_EQ(value_of(next.release()), Released::released);
+}
+
+TEST_F(Adopt, a_late_copy_of_its_release_leaves_the_place_of_the_owner_in_the_queue_alone) {
+  mine.take("orders", {.owner = "job-17"}).detach();
+  value_of(value_of(other.api.adopt("orders", "job-17")).release());
+  auto blocks = other.take("orders");
+  auto waits = mine.acquire("orders", {.wait = 10s, .owner = "job-17"});
+  ASSERT_EQ(waiters("orders"), 1U);
+  other.line->send_again(other.line->history(Verb::release).front());
+  advance(10ms);
+  EXPECT_EQ(waiters("orders"), 1U);
+  value_of(blocks.release());
+  advance(10ms);
+  EXPECT_EQ(value_of(waits.result()->release()), Released::released);
+}
+
+TEST_F(Adopt, ends_only_what_was_there_when_it_was_adopted) {
+  auto gpus = mine.api.semaphore("gpus", 3);
+  value_of(gpus.acquire({.owner = "me"})).detach();
+  value_of(gpus.acquire({.owner = "me"})).detach();
+  auto adopted = value_of(other.api.adopt("gpus", "me"));
+  auto dropped = value_of(other.api.adopt("gpus", "me"));
+  auto next = value_of(gpus.acquire({.owner = "me"}));
+  EXPECT_EQ(value_of(adopted.release()), Released::released);
+  EXPECT_EQ(holders("gpus"), 1U);
+  {
+    const auto gone = std::move(dropped);
+  }
+  advance(10ms);
+  EXPECT_EQ(holders("gpus"), 1U) << "the destructor releases no more than that";
+  EXPECT_EQ(value_of(next.release()), Released::released);
+}
+
+TEST_F(Adopt, after_an_extension_stands_for_what_the_owner_holds_by_then) {
+  auto gpus = mine.api.semaphore("gpus", 3);
+  value_of(gpus.acquire({.owner = "me"})).detach();
+  auto adopted = value_of(other.api.adopt("gpus", "me"));
+  auto next = value_of(gpus.acquire({.owner = "me"}));
+  const Fence newer = next.fence();
+  next.detach();
+  EXPECT_LT(adopted.fence(), newer);
+  value_of(adopted.extend(60s));
+  EXPECT_EQ(adopted.fence(), newer);
+  EXPECT_EQ(value_of(adopted.release()), Released::released);
+  EXPECT_TRUE(is_free("gpus"));
+}
+
+TEST_F(Adopt, up_to_a_fence_leaves_newer_leases_of_the_owner_alone) {
+  auto gpus = mine.api.semaphore("gpus", 3);
+  auto first = value_of(gpus.acquire({.owner = "me"}));
+  const Fence older = first.fence();
+  first.detach();
+  auto next = value_of(gpus.acquire({.owner = "me"}));
+  auto adopted = value_of(other.api.adopt("gpus", "me", older));
+  EXPECT_EQ(adopted.fence(), older);
+  EXPECT_EQ(value_of(adopted.release()), Released::released);
+  EXPECT_EQ(holders("gpus"), 1U);
+  EXPECT_EQ(error_of(other.api.adopt("gpus", "me", older)), Errc::not_held);
+  EXPECT_EQ(error_of(other.api.adopt("gpus", "you", older)), Errc::not_owner);
+  EXPECT_EQ(value_of(other.api.adopt("gpus", "me", next.fence() + 1)).fence(), next.fence());
+  EXPECT_TRUE(is_free("gpus")) << "given back by its destructor";
+  advance(30s);
+  EXPECT_TRUE(next.lost().stop_requested());
+}
+
 TEST_F(Adopt, of_what_nobody_or_somebody_else_holds_says_which) {
   EXPECT_EQ(error_of(mine.api.adopt("orders", "me")), Errc::not_held);
   const auto lease = other.take("orders");

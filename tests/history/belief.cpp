@@ -167,9 +167,19 @@ void begin(Notes& notes, const Moment& now) {
   if (now.name.weight > now.attempt.capacity) check_room(notes, now, now.event.at);
 }
 
+// Whatever the store says: nobody believes in more than was asked for. No fault excuses it.
+void check_cap(Notes& notes, const Moment& now) {
+  const Time most = later(now.event.at, now.attempt.ttl);
+  if (now.attempt.ttl == 0 || now.event.until <= most) return;
+  notes.report(now.breaks(Rule::no_overlap),
+               "attempt {} believed at {} to have a lease until {}, its ttl is {}", now.event.op,
+               at(now.event.at), at(now.event.until), at(now.attempt.ttl));
+}
+
 // A value that is over when it is told is no belief.
 void tell(Notes& notes, const Moment& now) {
   if (now.event.until <= now.event.at) return;
+  check_cap(notes, now);
   if (now.event.until > now.op.until) {
     now.op.until = now.event.until;
     now.op.told = now.index;

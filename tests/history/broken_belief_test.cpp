@@ -10,7 +10,7 @@ constexpr Rule no_overlap = Rule::no_overlap;
 
 const std::vector<Edit> let_go_too_late{{"50 releasing a", "56 releasing a"}};
 const std::vector<Edit> granted_too_early{{"200 asked b", "60 asked b process=p2"},
-                                          {"202 granted b", "62 granted b fence=11 until=297"}};
+                                          {"202 granted b", "62 granted b fence=11 until=160"}};
 const std::vector<Edit> used_after_the_end{{"205 wrote a", "205 wrote a fence=10 value=8 refused"}};
 
 INSTANTIATE_TEST_SUITE_P(
@@ -32,6 +32,14 @@ INSTANTIATE_TEST_SUITE_P(
         {"a_renewal_is_believed_for_too_long",
          told_only,
          {{"32 renewed a", "32 renewed a since=30 until=250"}, {"127 lost a", ""}},
+         no_overlap},
+        {"a_lease_is_believed_in_for_longer_than_was_asked_for",
+         told_only,
+         {{"32 renewed a", "32 renewed a since=30 until=133"}},
+         no_overlap},
+        {"a_clock_that_was_set_back_excuses_no_belief_beyond_the_ttl",
+         told_only,
+         {{"32 renewed a", "32 renewed a since=30 until=133"}, {"", "31 clock_stepped step=-50"}},
          no_overlap},
         {"a_caller_writes_after_its_lease_ended", told_only, used_after_the_end, no_overlap},
         {"a_caller_writes_after_its_lease_ended_and_is_accepted",

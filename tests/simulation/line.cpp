@@ -19,7 +19,11 @@ Line::Line(history::ProcessId id, std::shared_ptr<Process> process, const Plan& 
       recorder_(recorder),
       carrier_(carrier),
       mailbox_(process_),
-      calls_(*process_, [this](CallId call) { calls_.end_unknown(call, "no answer in time"); }) {
+      calls_(*process_, [this](CallId call) {
+        const Errc code = carrier_.was_sent(id_, call) ? Errc::outcome_unknown : Errc::unavailable;
+        calls_.end(call, fail(code, "no answer in time"));
+        carrier_.heard_nothing(id_, call);
+      }) {
   mailbox_.on_unwanted([this](const LockName& name, const OwnerId& owner, model::RequestId which) {
     give_back(name, owner, which);
   });
@@ -51,6 +55,13 @@ Result<std::unique_ptr<store::Listening>> Line::listen(const LockName&, const Ow
 
 Task<Result<LockPage>> Line::list(store::ListRequest) {
   return Task<Result<LockPage>>(fail(Errc::unsupported, "nobody lists here"));
+}
+
+void Line::changed() {
+  if (gone_) return;
+  constexpr bool store_changed = true;
+  mailbox_.hint_all(store_changed);
+  if (on_change_) on_change_();
 }
 
 void Line::hang_up() {

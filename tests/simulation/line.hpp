@@ -6,6 +6,7 @@
 #include "store/mailbox.hpp"
 #include "store/store.hpp"
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -20,6 +21,10 @@ class Carrier {
  public:
   virtual ~Carrier() = default;
   virtual void carry(history::ProcessId from, CallId call, store::Request request) = 0;
+  // Whether a server may have heard the command.
+  virtual bool was_sent(history::ProcessId, CallId) const { return true; }
+  // It was not answered in time, and nobody waits for its reply any more.
+  virtual void heard_nothing(history::ProcessId, CallId) {}
 };
 
 // What a process has for a store: a connection for commands, whose replies may come late or never,
@@ -34,7 +39,12 @@ class Line final : public store::Store {
                                                    model::RequestId request) override;
   Task<Result<LockPage>> list(store::ListRequest request) override;
   Result<void> supports(const model::LockSpec&) const override { return {}; }
-  store::Capabilities capabilities() const override { return {.queues = plan_.store_queues}; }
+  store::Capabilities capabilities() const override {
+    return {.queues = plan_.store_queues,
+            .may_change = plan_.servers.count > 0,
+            .drift_ppm = plan_.drift_ppm};
+  }
+  void on_change(std::function<void()> changed) override { on_change_ = std::move(changed); }
   std::string describe() const override { return "a simulated store"; }
 
   // From the network.
@@ -43,6 +53,9 @@ class Line final : public store::Store {
     mailbox_.deliver(name, message);
   }
   void subscribed_again() { mailbox_.hint_all(); }
+  // Another server may answer from now on.
+  void changed();
+  bool waits_for(CallId call) const { return calls_.waits_for(call); }
   // Every command in flight ends with an unknown outcome.
   void break_connection() { calls_.end_all_unknown("connection reset"); }
   // The process is gone: nothing leaves any more, and nothing it says is written down.
@@ -78,6 +91,7 @@ class Line final : public store::Store {
   store::Mailbox mailbox_;
   bool gone_ = false;
   Calls calls_;
+  std::function<void()> on_change_;
   std::vector<Watched> watched_;
 };
 

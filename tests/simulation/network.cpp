@@ -6,17 +6,70 @@
 
 namespace holdfast::simulation {
 
-namespace {
-
-constexpr Faults no_faults;
-
-}  // namespace
-
 Network::Network(const Time& now, const Plan& plan, Dice& dice, Recorder& recorder)
-    : now_(now), plan_(plan), faults_(&plan.faults), dice_(dice), recorder_(recorder) {}
+    : Environment(now, plan, dice, recorder), server_(now, plan, recorder, *this) {}
 
-void Network::join(std::shared_ptr<Process> process, std::shared_ptr<Line> line) {
-  links_.push_back({.process = std::move(process), .line = std::move(line)});
+std::shared_ptr<Line> Network::join(history::ProcessId number, std::shared_ptr<Process> process) {
+  auto line = std::make_shared<Line>(number, process, plan_, recorder_, *this);
+  links_.push_back({.process = std::move(process), .line = line});
+  return line;
+}
+
+void Network::trouble_a_process(history::ProcessId process) {
+  if (dice_.one_in(faults_->partition)) {
+    const auto direction = static_cast<Direction>(dice_.between(1, 3));
+    cut(process, direction, now_ + dice_.mostly_short(4 * plan_.ttl));
+  }
+  if (dice_.one_in(faults_->cut_subscription)) {
+    cut_subscription(process, now_ + dice_.mostly_short(2 * plan_.ttl));
+  }
+}
+
+void Network::trouble_the_store() {
+  if (dice_.one_in(faults_->force)) force_something();
+  if (dice_.one_in(faults_->step_clock)) {
+    const Time by = dice_.mostly_short(10 * plan_.ttl) * (dice_.one_in(2) ? 1 : -1);
+    note_clock_step(by);
+    server_.step_clock(by);
+  }
+  const bool forgets = dice_.one_in(faults_->amnesia);
+  if (!forgets && !dice_.one_in(faults_->restart)) {
+    if (dice_.one_in(faults_->failover)) fail_over();
+    return;
+  }
+  const Time away_until = now_ + millisecond + dice_.mostly_short(second);
+  recorder_.fault(What::unreachable, 0, away_until);
+  server_down(away_until);
+  if (!forgets) return;
+  recorder_.fault(What::data_lost, 0);
+  server_.forget_everything();
+  copy_.reset();
+}
+
+// The replica that takes over knows what the primary knew a moment before it died.
+void Network::fail_over() {
+  copy_ = server_.memory();
+  outside.add(outside_time(now_ + dice_.mostly_short(second)), [this] {
+    if (is_healed() || !copy_) return;
+    const Time away_until = now_ + dice_.between(50, 1000) * millisecond;
+    recorder_.fault(What::unreachable, 0, away_until);
+    recorder_.fault(What::data_lost, 0);
+    server_down(away_until);
+    server_.load(*std::exchange(copy_, std::nullopt));
+  });
+}
+
+void Network::force_something() {
+  if (!is_server_up()) return;
+  const std::size_t lock = dice_.below(plan_.locks.size());
+  Event& event = recorder_.fault(What::forced, 0);
+  event.name = static_cast<history::NameId>(lock + 1);
+  const std::size_t index = recorder_.history.events.size() - 1;
+  const Fence fence = server_.force(lock);
+  // Whoever was ousted is kept out from now on, whatever it still believes.
+  recorder_.history.events[index].fence = fence;
+  on_forced(lock, fence);
+  tell_waiters(lock);
 }
 
 Network::Slot Network::new_packet(history::ProcessId process) {
@@ -81,10 +134,10 @@ void Network::send_up(Slot slot) {
   Time arrival = travel(from.last_up);
   if (dice_.one_in(faults_->delay)) hold_up(packet, arrival, 4 * plan_.ttl);
   if (dice_.one_in(faults_->duplicate)) {
-    at_server.add(outside_time(arrival + dice_.mostly_short(4 * plan_.ttl)),
-                  [this, copy = copy_of(slot)] { reach_server(copy); });
+    outside.add(outside_time(arrival + dice_.mostly_short(4 * plan_.ttl)),
+                [this, copy = copy_of(slot)] { reach_server(copy); });
   }
-  at_server.add(outside_time(arrival), [this, slot] { reach_server(slot); });
+  outside.add(outside_time(arrival), [this, slot] { reach_server(slot); });
 }
 
 void Network::reach_server(Slot slot) {
@@ -96,8 +149,8 @@ void Network::reach_server(Slot slot) {
     packet.reply.emplace(fail(Errc::unavailable, "connection refused"));
     return send_down(slot, false);
   }
-  const std::size_t lock = server_->lock_named(packet.request->name);
-  packet.reply.emplace(server_->apply(*packet.request, packet.sent));
+  const std::size_t lock = server_.lock_named(packet.request->name);
+  packet.reply.emplace(server_.apply(*packet.request, packet.sent));
   packet.request.reset();
   const bool queued = *packet.reply && std::holds_alternative<model::Queued>(
                                            std::get<model::LockOutcome>((*packet.reply)->outcome));
@@ -131,7 +184,7 @@ void Network::arrive_late_again(Slot slot, Time arrival) {
 }
 
 void Network::tell_waiters(std::size_t lock) {
-  for (const model::Message& message : server_->messages) send_notice({lock, message});
+  for (const model::Message& message : server_.messages) send_notice({lock, message});
 }
 
 void Network::send_notice(Told told) {
@@ -192,7 +245,7 @@ void Network::cut_subscription(history::ProcessId process, Time until) {
 }
 
 void Network::subscribe_again(history::ProcessId process, Time at) {
-  at_server.add(outside_time(at), [this, process] {
+  outside.add(outside_time(at), [this, process] {
     Link& back = link(process);
     if (back.line->is_gone()) return;
     back.subscribed = true;
@@ -203,8 +256,8 @@ void Network::subscribe_again(history::ProcessId process, Time at) {
 }
 
 void Network::crash(history::ProcessId process, Time noticed_after) {
-  at_server.add(outside_time(now_ + noticed_after),
-                [this, process] { link(process).subscribed = false; });
+  outside.add(outside_time(now_ + noticed_after),
+              [this, process] { link(process).subscribed = false; });
 }
 
 void Network::server_down(Time until) {
@@ -221,16 +274,9 @@ void Network::server_down(Time until) {
   }
 }
 
-void Network::stop(history::ProcessId process, Time until) {
-  Process& stopped = *link(process).process;
-  if (until <= stopped.stopped_until()) return;
-  recorder_.fault(What::stopped, process, until);
-  stopped.stop_until(until);
-}
-
 void Network::heal() {
   ++era_;
-  faults_ = &no_faults;
+  end_faults();
   for (history::ProcessId process = 1; process <= links_.size(); ++process) {
     Link& healed = link(process);
     if (healed.line->is_gone()) {

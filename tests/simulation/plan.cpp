@@ -64,9 +64,42 @@ Faults some_faults(Dice& dice) {
   return faults;
 }
 
+// The clocks of the servers agree in most seeds: exclusion is promised across a failover only as
+// far as they do.
+void add_servers(Plan& plan, Dice& dice) {
+  ServersPlan& servers = plan.servers;
+  servers.count = static_cast<unsigned>(dice.between(2, 3));
+  servers.is_balanced = dice.one_in(3);
+  servers.tells_who_it_is = !dice.one_in(3);
+  servers.replication_lag = dice.between(50, 2000) * microsecond;
+  const bool clocks_differ = dice.one_in(6);
+  for (unsigned i = 0; i < servers.count; ++i) {
+    servers.ahead_us.push_back(clocks_differ ? dice.between(-2'000'000, 2'000'000) : 0);
+  }
+  // As on Redis: a message goes to a process.
+  plan.waiters_are_processes = false;
+  plan.has_errands = true;
+  if (dice.one_in(4)) plan.drift_ppm = 50'000;
+  const std::int64_t fastest = plan.drift_ppm;
+  plan.store_rate_ppm = dice.one_in(2) ? dice.between(-fastest, fastest) : 0;
+  const bool any_fault = plan.faults.any_trouble();
+  const auto chance = [&](std::int64_t often, std::int64_t rarely) -> std::uint32_t {
+    const bool chosen = any_fault && dice.one_in(2);
+    const auto rate = static_cast<std::uint32_t>(dice.between(often, rarely));
+    return chosen ? rate : 0;
+  };
+  servers.stall_replication = chance(2, 8);
+  servers.keep_snapshot = chance(1, 3);
+  servers.refuse_writes = chance(3, 12);
+  servers.change_rate = chance(1, 6);
+  servers.late_copies = chance(1, 4);
+  plan.faults.failover = chance(2, 8);
+  plan.faults.amnesia = chance(2, 10);
+}
+
 }  // namespace
 
-Plan make_plan(Dice& dice) {
+Plan make_plan(StoreKind kind, Dice& dice) {
   Plan plan;
   plan.ttl = dice.between(1500, 4000) * millisecond;
   plan.processes = static_cast<unsigned>(dice.between(2, 4));
@@ -78,6 +111,7 @@ Plan make_plan(Dice& dice) {
   plan.waiters_are_processes = dice.one_in(4);
   plan.locks = some_locks(dice);
   plan.faults = some_faults(dice);
+  if (kind == StoreKind::replicated) add_servers(plan, dice);
   return plan;
 }
 

@@ -55,6 +55,26 @@ struct Faults {
   }
 };
 
+// What the store of a world is.
+enum class StoreKind : std::uint8_t {
+  one_server,
+  replicated,  // a primary with replicas, as Redis has them
+};
+
+// Several servers, of which one is the primary and the others follow it.
+struct ServersPlan {
+  unsigned count = 0;                   // none: one server, without connections
+  bool is_balanced = false;             // the address leads to any of them, else to the primary
+  bool tells_who_it_is = true;          // a client may ask a server for its identity
+  Time replication_lag = 0;             // usually
+  std::vector<std::int64_t> ahead_us;   // their clocks
+  std::uint32_t stall_replication = 0;  // of the troubles, as all below: for up to 2 ttl
+  std::uint32_t keep_snapshot = 0;
+  std::uint32_t refuse_writes = 0;  // no memory left, for a while
+  std::uint32_t change_rate = 0;    // of the clocks
+  std::uint32_t late_copies = 0;    // of what was sent by a connection that was given up
+};
+
 struct LockPlan {
   LockName name;
   model::LockSpec spec;
@@ -67,12 +87,16 @@ struct Plan {
   unsigned enough_grants = 0;
   Time latency = 0;
   std::int64_t store_rate_ppm = 0;
+  std::uint32_t drift_ppm = 10'000;  // that clients allow for
   bool store_queues = true;
   bool waiters_are_processes = false;  // as in `memory:`; else as on Redis
+  // Owners that come back, leases that are left and adopted, several names at once.
+  bool has_errands = false;
   std::vector<LockPlan> locks;
   Faults faults;
+  ServersPlan servers;
 };
 
-Plan make_plan(Dice& dice);
+Plan make_plan(StoreKind kind, Dice& dice);
 
 }  // namespace holdfast::simulation

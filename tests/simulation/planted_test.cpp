@@ -20,7 +20,7 @@ namespace holdfast::simulation {
 namespace {
 
 constexpr std::uint64_t most_seeds = 10'000;
-constexpr std::uint64_t wanted_bugs = 25;
+constexpr std::uint64_t wanted_bugs = 50;
 constexpr std::uint64_t wanted_quorum_bugs = 7;
 
 class Planted : public testing::TestWithParam<planted::Description> {

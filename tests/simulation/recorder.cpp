@@ -49,6 +49,13 @@ OpId Recorder::op_of(const OwnerId& owner) const {
   return static_cast<OpId>(owners_.rend() - last);
 }
 
+OpId Recorder::op_of_adopted(const OwnerId& owner, Fence up_to) const {
+  const auto last = std::find_if(adopted_.rbegin(), adopted_.rend(), [&](const Adopted& each) {
+    return each.owner == owner && each.up_to <= up_to;
+  });
+  return last == adopted_.rend() ? 0 : last->op;
+}
+
 std::uint64_t Recorder::hash() const {
   std::uint64_t sum = history.events.size();
   const auto mix = [&sum](std::uint64_t value) {

@@ -40,6 +40,23 @@ class Recorder {
   // The latest attempt of this owner.
   OpId op_of(const OwnerId& owner) const;
 
+  // Whoever adopts the lease of this owner up to this fence ends that of `op`.
+  void adopts(const OwnerId& owner, Fence up_to, OpId op) {
+    adopted_.push_back({owner, up_to, op});
+  }
+  // The attempt that a release of everything of the owner is meant for; 0 if nobody knows.
+  OpId op_of_adopted(const OwnerId& owner, Fence up_to) const;
+
+  // What a store last granted to the attempt, before any conversion; of all servers.
+  struct StoreGrant {
+    Fence fence = 0;
+    model::StoreTime since{};
+  };
+  StoreGrant& last_grant(OpId op) {
+    if (store_grants_.size() < op) store_grants_.resize(op + 64);
+    return store_grants_[op - 1];
+  }
+
   // The same for the same history, with any compiler.
   std::uint64_t hash() const;
 
@@ -47,6 +64,13 @@ class Recorder {
   const Time& now_;
   std::vector<OwnerId> owners_;  // by attempt
   std::vector<std::pair<model::RequestId, OpId>> strays_;
+  std::vector<StoreGrant> store_grants_;
+  struct Adopted {
+    OwnerId owner;
+    Fence up_to = 0;
+    OpId op = 0;
+  };
+  std::vector<Adopted> adopted_;
 };
 
 }  // namespace holdfast::simulation

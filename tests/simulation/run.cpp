@@ -39,7 +39,12 @@ Summary summary_of(const Seed& result, std::uint64_t seed) {
 }
 
 Seed run_seed(std::uint64_t seed, history::Checker& checker) {
-  World world(seed);
+  return run_seed_with(seed % 2 == 1 ? StoreKind::one_server : StoreKind::replicated, seed,
+                       checker);
+}
+
+Seed run_seed_with(StoreKind kind, std::uint64_t seed, history::Checker& checker) {
+  World world(seed, kind);
   const bool ended = world.run();
   const std::uint64_t hash = world.recorder().hash();
   Seed result;

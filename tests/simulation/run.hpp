@@ -2,6 +2,7 @@
 #pragma once
 
 #include "history/check.hpp"
+#include "simulation/plan.hpp"
 
 #include <array>
 #include <cstdint>
@@ -32,7 +33,9 @@ struct Seed {
   Summary summary;
 };
 
+// Odd seeds have one server, even ones a primary with replicas.
 Seed run_seed(std::uint64_t seed, history::Checker& checker);
+Seed run_seed_with(StoreKind kind, std::uint64_t seed, history::Checker& checker);
 // What follows from the history and the violations.
 Summary summary_of(const Seed& result, std::uint64_t seed);
 

@@ -18,6 +18,9 @@ using model::LockOutcome;
 using model::LockState;
 using model::StoreTime;
 
+// A counter below this has never been compared with a clock.
+constexpr Fence least_good_fence = 1'000'000'000;
+
 }  // namespace
 
 Server::Server(const Time& now, const Plan& plan, Recorder& recorder,
@@ -26,19 +29,27 @@ Server::Server(const Time& now, const Plan& plan, Recorder& recorder,
       plan_(plan),
       recorder_(recorder),
       subscribers_(subscribers),
-      fences_(std::make_unique<model::FenceCounter>()),
+      rate_ppm_(plan.store_rate_ppm),
+      fences_(std::in_place),
       locks_(plan.locks.size()),
       last_of_name_(plan.locks.size()) {}
 
 StoreTime Server::clock() const {
-  const std::int64_t passed_us = now_ / 1000 * (1'000'000 + plan_.store_rate_ppm) / 1'000'000;
-  return StoreTime(Micros(epoch_us + stepped_us_ + passed_us));
+  const std::int64_t passed_us = (now_ - rate_since_) / 1000 * (1'000'000 + rate_ppm_) / 1'000'000;
+  return StoreTime(Micros(epoch_us + stepped_us_ + counted_us_ + passed_us));
 }
 
 // Rounded up: a lease ends no earlier than this.
 Time Server::when(StoreTime time) const {
-  const std::int64_t passed_us = time.time_since_epoch().count() - epoch_us - stepped_us_;
-  return passed_us * 1'000'000 / (1'000'000 + plan_.store_rate_ppm) * 1000;
+  const std::int64_t passed_us =
+      time.time_since_epoch().count() - epoch_us - stepped_us_ - counted_us_;
+  return rate_since_ + passed_us * 1'000'000 / (1'000'000 + rate_ppm_) * 1000;
+}
+
+void Server::change_rate(std::int64_t ppm) {
+  counted_us_ = clock().time_since_epoch().count() - epoch_us - stepped_us_;
+  rate_since_ = now_;
+  rate_ppm_ = ppm;
 }
 
 std::size_t Server::lock_named(const LockName& name) const {
@@ -47,22 +58,38 @@ std::size_t Server::lock_named(const LockName& name) const {
   return static_cast<std::size_t>(found - plan_.locks.begin());
 }
 
-LockOutcome Server::step(std::size_t lock, const LockCommand& command) {
-  const auto wall_us = static_cast<std::uint64_t>(clock().time_since_epoch().count());
+// Whether anybody heard it decides whether it is true.
+void Server::tell_before(std::size_t lock, model::ProcessId process) {
+  const model::Waiter& head = locks_[lock].queue.begin()->second;
+  if (head.process != process || locks_[lock].spec.order == Order::barging) return;
+  unmade.push_back({process, head.owner, head.request,
+                    model::Grant{mint(), clock(), std::min(head.ttl, head.claim)}});
+}
+
+LockOutcome Server::step(std::size_t lock, const LockCommand& command, LoneGrant lone) {
   messages.clear();
+  unmade.clear();
   // The bugs of stores that keep a fence per name, or no floor for it.
   const bool per_name = planted::is(planted::Bug::last_fence_forgotten);
-  const bool floorless = planted::is(planted::Bug::fence_counter_lost_on_restart);
+  const bool is_alone = lone == LoneGrant::only_counts && fences_->last() > least_good_fence &&
+                        model::forgettable(locks_[lock], clock());
+  const bool floorless = is_alone || planted::is(planted::Bug::fence_counter_lost_on_restart);
   model::FenceCounter of_name(last_of_name_[lock]);
-  const auto hears = [this](model::ProcessId process) { return subscribers_.hears(process); };
-  StepWorld inside(clock(), floorless ? 0 : wall_us, per_name ? of_name : *fences_, hears);
+  const auto hears = [this, lock](model::ProcessId process) {
+    const bool is_heard = subscribers_.hears(process);
+    if (!is_heard && planted::is(planted::Bug::grant_published_before_it_is_made)) {
+      tell_before(lock, process);
+    }
+    return is_heard;
+  };
+  StepWorld inside(clock(), floorless ? 0 : wall_us(), per_name ? of_name : *fences_, hears);
   LockOutcome outcome = model::step(locks_[lock], command, inside);
   if (per_name) last_of_name_[lock] = locks_[lock].idle() ? 0 : of_name.last();
   messages = std::move(inside.messages);
   return outcome;
 }
 
-Result<store::Reply> Server::apply(const store::Request& request, Time sent) {
+Result<store::Reply> Server::apply(const store::Request& request, Time sent, LoneGrant lone) {
   messages.clear();
   const auto& command = std::get<LockCommand>(request.command);
   if (auto allowed = model::admissible(command); !allowed) {
@@ -70,7 +97,7 @@ Result<store::Reply> Server::apply(const store::Request& request, Time sent) {
   }
   const std::size_t lock = lock_named(request.name);
   note_before(locks_[lock]);
-  LockOutcome outcome = step(lock, command);
+  LockOutcome outcome = step(lock, command, lone);
   note_outcome(lock, command, outcome, sent);
   return store::Reply{clock(), std::move(outcome)};
 }
@@ -78,7 +105,7 @@ Result<store::Reply> Server::apply(const store::Request& request, Time sent) {
 Fence Server::force(std::size_t lock) {
   note_before(locks_[lock]);
   const LockCommand command{plan_.locks[lock].spec, model::ForceRelease{}};
-  const LockOutcome outcome = step(lock, command);
+  const LockOutcome outcome = step(lock, command, LoneGrant::compares_with_the_clock);
   note_outcome(lock, command, outcome, 0);
   const auto* forced = std::get_if<model::Forced>(&outcome);
   return forced ? forced->fence : 0;
@@ -87,8 +114,16 @@ Fence Server::force(std::size_t lock) {
 void Server::note_before(const LockState& state) {
   held_before_.clear();
   for (const model::Hold& hold : state.holds) {
-    if (hold.expires > clock()) held_before_.push_back({hold.owner, hold.request});
+    if (hold.expires > clock()) held_before_.push_back({hold.owner, hold.request, hold.fence});
   }
+}
+
+// A release of all that an owner has is meant for the lease of one attempt and whatever is older.
+OpId Server::freed_by(const model::Release& release, const Held& held) const {
+  if (release.request != model::RequestId::any) return recorder_.op_of(release.request);
+  const bool is_bounded = release.up_to != UINT64_MAX;
+  if (is_bounded && held.fence <= release.up_to) return recorder_.op_of(held.request);
+  return recorder_.op_of_adopted(release.owner, release.up_to);
 }
 
 void Server::note_freed(const LockState& state, const LockCommand& command) {
@@ -110,7 +145,7 @@ void Server::note_freed(const LockState& state, const LockCommand& command) {
                              before.request == release->request && before.owner == release->owner;
     if (still_there && !left_behind) continue;
     Event& event = recorder_.add(What::freed, recorder_.op_of(before.request));
-    event.by = release ? recorder_.op_of(release->request) : 0;
+    event.by = release ? freed_by(*release, before) : 0;
     event.number = of_owner;
   }
 }
@@ -123,8 +158,7 @@ void Server::note_held(const LockState& state, const OwnerId& owner, model::Requ
   });
   if (op == 0 || hold == state.holds.end()) return;
   const Attempt& attempt = recorder_.history.attempt(op);
-  if (last_grant_.size() < op) last_grant_.resize(op + 64);
-  Grant& last = last_grant_[op - 1];
+  Recorder::StoreGrant& last = recorder_.last_grant(op);
   if (last.since != hold->since) last = {hold->fence, hold->since};
   // A lease that was converted has another fence than its attempt was told; its story is told by
   // the clients alone.
@@ -154,8 +188,12 @@ void Server::note_outcome(std::size_t lock, const LockCommand& command, const Lo
     }
     const bool own_lease_in_the_way =
         acquire->converts == model::RequestId::any && state.spec.kind != Kind::reentrant &&
-        std::any_of(state.holds.begin(), state.holds.end(),
-                    [&](const auto& hold) { return hold.owner == acquire->owner; });
+        std::any_of(state.holds.begin(), state.holds.end(), [&](const auto& hold) {
+          // An owner that comes back may be in the way of its own next attempt.
+          const bool is_same = !plan_.has_errands ||
+                               recorder_.op_of(hold.request) == recorder_.op_of(acquire->request);
+          return hold.owner == acquire->owner && is_same;
+        });
     if (refused && own_lease_in_the_way) {
       recorder_.add(What::self_blocked, recorder_.op_of(acquire->request));
     }
@@ -171,20 +209,18 @@ void Server::note_outcome(std::size_t lock, const LockCommand& command, const Lo
   for (const auto& [position, event] : held_now_) recorder_.history.events.push_back(event);
 }
 
-void Server::forget_everything() {
-  locks_.assign(plan_.locks.size(), {});
-  fences_ = std::make_unique<model::FenceCounter>();
-  copy_.reset();
+void Server::load(Memory memory) {
+  locks_ = std::move(memory.locks);
+  count_from(memory.fence);
 }
 
-void Server::keep_copy() { copy_ = Copy{locks_, fences_->last()}; }
-
-void Server::return_to_copy() {
-  locks_ = std::move(copy_->locks);
-  fences_ = std::make_unique<model::FenceCounter>(copy_->fence);
-  copy_.reset();
+void Server::follow(std::size_t lock, const LockState& state, Fence fence) {
+  locks_[lock] = state;
+  count_from(fence);
 }
 
-void Server::step_clock(Time by) { stepped_us_ += by / 1000; }
+void Server::raise_fences() {
+  if (fences_->last() < wall_us()) fences_->raise_to(wall_us() + model::limits::fence_headroom_us);
+}
 
 }  // namespace holdfast::simulation

@@ -59,14 +59,19 @@ TEST_F(Seeds, give_the_same_trace_each_time) {
   }
 }
 
+// They were found with one server, before there were others; with replicas they are other days.
 TEST_F(Seeds, that_once_found_a_mistake_find_none_today) {
+  history::Checker checker;
   std::ifstream corpus(HOLDFAST_SIMULATION_CORPUS);
   ASSERT_TRUE(corpus.is_open()) << HOLDFAST_SIMULATION_CORPUS;
   std::size_t replayed = 0;
   for (std::string line; std::getline(corpus, line);) {
     std::uint64_t seed = 0;
     if (line.empty() || line.front() == '#' || !(std::istringstream(line) >> seed)) continue;
-    EXPECT_EQ(run_seeds(seed, 1).violations, 0U) << line << "\n" << story_of(seed);
+    for (const StoreKind kind : {StoreKind::one_server, StoreKind::replicated}) {
+      const Seed result = run_seed_with(kind, seed, checker);
+      EXPECT_TRUE(result.violations.empty()) << line << "\n" << result.violations.front().why;
+    }
     ++replayed;
   }
   EXPECT_GT(replayed, 0U);
@@ -96,6 +101,54 @@ TEST_F(Seeds, meet_every_kind_of_fault) {
   EXPECT_GT(crashes, 50U);
   EXPECT_GT(steps_back, 50U);
   EXPECT_GT(steps_ahead, 50U);
+}
+
+struct Seen {
+  std::uint64_t losses = 0;
+  std::uint64_t steps = 0;
+  std::uint64_t outages = 0;
+  std::uint64_t not_held = 0;  // of adopters that came too late
+};
+
+Seen look_at(const history::History& history) {
+  Seen seen;
+  for (const auto& event : history.events) {
+    seen.losses += event.what == What::data_lost ? 1 : 0;
+    seen.steps += event.what == What::clock_stepped ? 1 : 0;
+    seen.outages += event.what == What::unreachable && event.process == 0 ? 1 : 0;
+    const bool is_not_held = event.detail == history::Detail::not_held;
+    seen.not_held += event.what == What::released && is_not_held ? 1 : 0;
+  }
+  return seen;
+}
+
+TEST_F(Seeds, of_a_primary_with_replicas_meet_failovers_losses_and_adopted_leases) {
+  history::Checker checker;
+  Seen sum;
+  std::uint64_t outages_without_loss = 0;
+  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+    const Seed result = run_seed_with(StoreKind::replicated, seed, checker);
+    EXPECT_TRUE(result.violations.empty()) << "make simulate SEED=" << seed;
+    const Seen seen = look_at(result.history);
+    sum.losses += seen.losses;
+    sum.steps += seen.steps;
+    sum.not_held += seen.not_held;
+    outages_without_loss += seen.outages > 0 && seen.losses == 0 && seen.steps == 0 ? 1 : 0;
+  }
+  EXPECT_GT(sum.losses, 50U);
+  EXPECT_GT(sum.steps, 50U);
+  EXPECT_GT(sum.not_held, 20U);
+  // Where everything is promised as if nothing had happened.
+  EXPECT_GT(outages_without_loss, 20U);
+}
+
+TEST_F(Seeds, are_odd_with_one_server_and_even_with_replicas) {
+  history::Checker checker;
+  const auto trace_of = [&](const Seed& seed) { return seed.summary.hash; };
+  EXPECT_EQ(trace_of(run_seed(7, checker)),
+            trace_of(run_seed_with(StoreKind::one_server, 7, checker)));
+  EXPECT_EQ(trace_of(run_seed(8, checker)),
+            trace_of(run_seed_with(StoreKind::replicated, 8, checker)));
 }
 
 TEST_F(Seeds, have_a_timeline_that_says_who_believed_what_and_when) {

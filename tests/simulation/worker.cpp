@@ -17,7 +17,7 @@ using history::Detail;
 
 constexpr unsigned deepest_reentry = 3;
 // Owners are numbered in a history; those that come back are numbered above all attempts.
-constexpr std::uint32_t first_reentrant_owner = 1U << 30;
+constexpr std::uint32_t first_named_owner = 1U << 30;
 
 }  // namespace
 
@@ -25,8 +25,8 @@ Worker::Worker(World& world, Client& client, unsigned number)
     : world_(world),
       client_(client),
       sleeper_(*client.process),
-      reentrant_owner_(OwnerId::make(fmt::format("worker {}.{}", client.id, number)).value()),
-      reentrant_number_(first_reentrant_owner + client.id * 16 + number) {}
+      named_owner_(OwnerId::make(fmt::format("worker {}.{}", client.id, number)).value()),
+      named_number_(first_named_owner + client.id * 16 + number) {}
 
 void Worker::start() {
   client_.process->post([this] { runtime::spawn(run()); });
@@ -37,7 +37,9 @@ Task<bool> Worker::run() {
   while (!is_over()) {
     co_await nap(world_.dice().mostly_short(20 * millisecond));
     if (is_over()) break;
-    auto turn = once(world_.dice().below(world_.plan().locks.size()), 1);
+    const std::size_t locks = world_.plan().locks.size();
+    const bool takes_all = world_.plan().has_errands && locks > 1 && world_.dice().one_in(12);
+    auto turn = takes_all ? take_all() : once(world_.dice().below(locks), 1);
     co_await std::move(turn);
   }
   done_ = true;
@@ -46,7 +48,8 @@ Task<bool> Worker::run() {
 
 Task<bool> Worker::once(std::size_t lock, unsigned depth) {
   Held held;
-  auto acquiring = acquire(lock, held);
+  held.depth = depth;
+  auto acquiring = acquire(lock, held, history::for_ever);
   const bool acquired = co_await std::move(acquiring);
   if (!acquired) co_return false;
   auto using_it = use(held, depth);
@@ -66,7 +69,7 @@ std::stop_token Worker::maybe_cancelled() {
   return stop.get_token();
 }
 
-Worker::Ask Worker::ask_for(std::size_t lock) {
+Worker::Ask Worker::ask_for(std::size_t lock, Time longest_wait) {
   const Plan& plan = world_.plan();
   Dice& dice = world_.dice();
   const model::LockSpec& spec = plan.locks[lock].spec;
@@ -76,13 +79,18 @@ Worker::Ask Worker::ask_for(std::size_t lock) {
     permits = static_cast<std::uint32_t>(dice.between(1, spec.capacity));
   if (spec.kind == Kind::read_write && dice.below(3) != 0) permits = 1;
   const std::size_t patience = dice.below(8);
-  const Time wait = patience == 0 ? 0 : patience == 1 ? dice.mostly_short(plan.ttl) : 16 * plan.ttl;
+  const Time some_time = patience == 0   ? 0
+                         : patience == 1 ? dice.mostly_short(plan.ttl)
+                                         : 16 * plan.ttl;
+  const Time wait = std::min(some_time, longest_wait);
   const bool retry = dice.one_in(20);
   const bool queues = wait > 0 && !retry && plan.store_queues;
+  // An owner whose name the user has chosen, and uses again.
+  const bool is_named = reentrant || (plan.has_errands && dice.one_in(4));
   const auto op = static_cast<std::uint32_t>(world_.recorder().history.attempts.size() + 1);
   Ask ask{.attempt = {.name = static_cast<history::NameId>(lock + 1),
                       .process = client_.id,
-                      .owner = reentrant ? reentrant_number_ : op,
+                      .owner = is_named ? named_number_ : op,
                       .permits = permits,
                       .capacity = spec.capacity,
                       .reentrant = reentrant,
@@ -92,7 +100,7 @@ Worker::Ask Worker::ask_for(std::size_t lock) {
                       .give_up = wait > 0 ? world_.now() + wait : history::for_ever},
           .wanted = {.name = plan.locks[lock].name,
                      .spec = spec,
-                     .owner = reentrant ? reentrant_owner_ : client_.core->fresh_owner(),
+                     .owner = is_named ? named_owner_ : client_.core->fresh_owner(),
                      .request = model::RequestId{op},
                      .permits = permits,
                      .ttl = micros(plan.ttl),
@@ -104,8 +112,8 @@ Worker::Ask Worker::ask_for(std::size_t lock) {
   return ask;
 }
 
-Task<bool> Worker::acquire(std::size_t lock, Held& held) {
-  Ask ask = ask_for(lock);
+Task<bool> Worker::acquire(std::size_t lock, Held& held, Time longest_wait) {
+  Ask ask = ask_for(lock, longest_wait);
   held.lock = lock;
   held.op = world_.recorder().asked(ask.attempt, ask.wanted.owner);
   const model::LockSpec& spec = world_.plan().locks[lock].spec;
@@ -263,9 +271,15 @@ void Worker::let_go(OpId op) {
 }
 
 Task<bool> Worker::give_back(Held& held) {
+  auto preparing = prepare_to_leave(held);
+  const bool leaves_it = co_await std::move(preparing);
   let_go(held.upgraded);
   let_go(held.op);
   client_.line->unwatch(held.op);
+  if (leaves_it) {
+    auto leaving = leave_behind(held);
+    co_return co_await std::move(leaving);
+  }
   if (world_.dice().one_in(8)) {
     held.lease->abandon();
     if (!is_silent()) world_.recorder().add(What::released, held.op).detail = Detail::other;

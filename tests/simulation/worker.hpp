@@ -24,6 +24,7 @@ class Worker {
     std::size_t lock = 0;
     OpId op = 0;
     OpId upgraded = 0;
+    unsigned depth = 1;
     bool exclusive = false;
     std::shared_ptr<client::HeldLease> lease;
     bool is_valid() const { return lease->remaining() > Micros::zero(); }
@@ -37,15 +38,22 @@ class Worker {
 
   Task<bool> run();
   Task<bool> once(std::size_t lock, unsigned depth);
-  Task<bool> acquire(std::size_t lock, Held& held);
+  // Several names: all of them or none, in the order of the names.
+  Task<bool> take_all();
+  Task<bool> acquire(std::size_t lock, Held& held, Time longest_wait);
   Task<bool> use(Held& held, unsigned depth);
   Task<bool> write(Held& held);
   Task<bool> vary(Held& held, unsigned depth);
   Task<bool> upgrade(Held& held);
   Task<bool> downgrade(Held& held);
   Task<bool> give_back(Held& held);
+  // Leaves the lease to whoever adopts it, which happens some time later.
+  Task<bool> leave_behind(Held& held);
+  // Whether it may be left; what was only claimed is confirmed before.
+  Task<bool> prepare_to_leave(Held& held);
+  Task<bool> adopt_and_release(Held held);
 
-  Ask ask_for(std::size_t lock);
+  Ask ask_for(std::size_t lock, Time longest_wait);
   std::stop_token maybe_cancelled();
   void watch(Held& held);
   void note_granted(OpId op, const Held& held);
@@ -60,8 +68,8 @@ class Worker {
   World& world_;
   Client& client_;
   Sleeper sleeper_;
-  const OwnerId reentrant_owner_;
-  const std::uint32_t reentrant_number_;
+  const OwnerId named_owner_;
+  const std::uint32_t named_number_;
   bool done_ = false;
 };
 

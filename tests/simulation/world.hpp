@@ -2,8 +2,7 @@
 #pragma once
 
 #include "client/core.hpp"
-#include "simulation/network.hpp"
-#include "simulation/server.hpp"
+#include "simulation/environment.hpp"
 #include "simulation/turns.hpp"
 
 #include <memory>
@@ -36,11 +35,11 @@ struct Client {
   bool is_gone() const { return line->is_gone(); }
 };
 
-// A small world with one server, some processes and a network, all in one thread and in its own
-// time. One seed is one history.
+// A small world with a store, some processes and a network, all in one thread and in its own time.
+// One seed is one history.
 class World {
  public:
-  explicit World(std::uint64_t seed);
+  World(std::uint64_t seed, StoreKind kind);
   ~World();
   World(const World&) = delete;
   World& operator=(const World&) = delete;
@@ -60,9 +59,6 @@ class World {
   bool turn(Time limit);
   void trouble();
   void trouble_a_client();
-  void trouble_the_server();
-  void force_something();
-  void fail_over();
   void calm_down();
   bool everybody_is_done() const;
   bool come_to_an_end();
@@ -72,12 +68,10 @@ class World {
   Dice dice_;
   Plan plan_;
   Recorder recorder_;
-  Network network_;
-  Server server_;
+  std::unique_ptr<Environment> environment_;
   std::vector<Resource> resources_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::vector<Runnable<Client>> alive_;
-  Time stepped_back_ = 0;
   bool calm_ = false;
 };
 

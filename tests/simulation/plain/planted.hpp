@@ -10,7 +10,17 @@
 
 namespace holdfast::planted {
 
-enum class Bug { fence_counter_lost_on_restart, last_fence_forgotten };
+enum class Bug {
+  fence_counter_lost_on_restart,
+  fence_not_raised_after_snapshot,
+  grant_published_before_it_is_made,
+  last_fence_forgotten,
+  raise_refused_ignored,
+  resync_cleared_by_reentry,
+  resync_flag_of_old_connection,
+  subscription_not_rebound_after_failover,
+  subscription_on_another_server,
+};
 
 struct Description {
   std::string_view name;

@@ -60,6 +60,7 @@ struct Lock {
   std::string workflow_name;
   std::string execution_id;
   std::string locked_at;  // when it was granted, by the store's clock: "2026-11-16T03:45:12.345Z"
+  Fence fence = 0;        // 0 if the store could not be asked
 };
 
 // Waits in line. Errors: busy ("Lock acquisition failed (fail-fast): …"), timed_out ("Lock
@@ -73,9 +74,11 @@ struct Release {
 };
 
 // Errors: not_owner ("LOGIC ERROR: Lock held by …"), bad_input, unavailable. Without a lock_id only
-// a lock that nobody holds is released.
+// a lock that nobody holds is released. For a lock_id that is used again there is the fence: with
+// it, a late copy of this leaves the next lock under the same lock_id alone.
 Result<Release> release(const Client& client, std::string_view scope,
-                        std::optional<std::string_view> lock_id);
+                        std::optional<std::string_view> lock_id,
+                        std::optional<Fence> fence = std::nullopt);
 
 struct RateRequest {
   std::string scope = "default";

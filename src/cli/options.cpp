@@ -2,6 +2,7 @@
 #include "cli/options.hpp"
 
 #include "text/duration.hpp"
+#include "text/fence.hpp"
 
 #include <utility>
 
@@ -25,6 +26,17 @@ Option& add_name(Syntax& syntax, std::string& name) {
 Option& add_owner(Syntax& syntax, std::string& owner) {
   return syntax.option("--owner", &owner, "TOKEN",
                        "The owner token that acquire printed; HOLDFAST_OWNER if not given");
+}
+
+Option& add_fence(Syntax& syntax, std::optional<Fence>& fence) {
+  const auto read = [&fence](const std::string& typed) -> Result<void> {
+    fence = text::parse_fence(typed);
+    if (!fence) return fail(Errc::bad_input, std::string(text::fence_rule));
+    return {};
+  };
+  return syntax.option("--fence", read, "N",
+                       "Only up to this fence, which acquire printed: what the owner was granted "
+                       "since is left alone");
 }
 
 }  // namespace holdfast::cli

@@ -22,4 +22,7 @@ Option& add_name(Syntax& syntax, std::string& name);
 // --owner, or HOLDFAST_OWNER where the option is not given.
 Option& add_owner(Syntax& syntax, std::string& owner);
 
+// --fence: the newest lease that is meant.
+Option& add_fence(Syntax& syntax, std::optional<Fence>& fence);
+
 }  // namespace holdfast::cli

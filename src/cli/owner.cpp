@@ -14,10 +14,11 @@ Result<std::string> owner_in_force(const std::string& given, const std::string& 
       "printed");
 }
 
-Result<Lease> adopt(const Client& client, const std::string& name, const std::string& given_owner) {
+Result<Lease> adopt(const Client& client, const std::string& name, const std::string& given_owner,
+                    Fence fence) {
   const auto owner = owner_in_force(given_owner, name);
   if (!owner) return std::unexpected(owner.error());
-  return client.adopt(name, *owner);
+  return client.adopt(name, *owner, fence);
 }
 
 }  // namespace holdfast::cli

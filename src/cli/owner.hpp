@@ -13,6 +13,7 @@ Result<std::string> owner_in_force(const std::string& given, const std::string& 
 
 // The lease of that owner. The caller releases or detaches it. Errors as Client::adopt, never with
 // the token.
-Result<Lease> adopt(const Client& client, const std::string& name, const std::string& given_owner);
+Result<Lease> adopt(const Client& client, const std::string& name, const std::string& given_owner,
+                    Fence fence = 0);
 
 }  // namespace holdfast::cli

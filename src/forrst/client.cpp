@@ -141,8 +141,11 @@ CallOptions function_of_locks(std::string_view name, json::object arguments) {
 
 }  // namespace
 
-Result<CallReply> Client::release(std::string_view full_key, std::string_view owner) const {
-  return call(function_of_locks("release", {{"key", full_key}, {"owner", owner}}));
+Result<CallReply> Client::release(std::string_view full_key, std::string_view owner,
+                                  Fence fence) const {
+  json::object arguments{{"key", full_key}, {"owner", owner}};
+  if (fence != 0) arguments["fence"] = fence;
+  return call(function_of_locks("release", std::move(arguments)));
 }
 
 Result<CallReply> Client::force_release(std::string_view full_key) const {

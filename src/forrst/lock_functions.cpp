@@ -85,9 +85,10 @@ Task<Outcome> Locks::release(const Turn& turn) {
   std::vector<Fault> faults;
   const auto key = parse_full_key(turn.arguments(), prefix_, faults);
   const auto owner = parse_owner(turn.arguments(), faults);
-  if (!key || !owner) co_return first_of(std::move(faults));
+  const auto fence = parse_fence(turn.arguments(), faults);
+  if (!faults.empty()) co_return first_of(std::move(faults));
   if (!turn.may(Caller::Right::lock, key->name.str())) co_return std::unexpected(forbidden(*key));
-  // Whoever only waits under this owner must not lose its place, so first a look.
+  // What the owner is granted after this look is not meant.
   auto looking = ask(*core_, key->name, model::Inspect{.owner = *owner});
   const Result<store::Reply> seen = co_await std::move(looking);
   if (!seen) co_return std::unexpected(fault_of(*host_, seen.error(), "release"));
@@ -98,8 +99,8 @@ Task<Outcome> Locks::release(const Turn& turn) {
         is_free ? model::LockOutcome(model::NotHeld{}) : model::LockOutcome(model::NotOwner{});
     co_return std::unexpected(not_yours(*key, *owner, whose));
   }
-  auto releasing =
-      ask(*core_, key->name, model::Release{.owner = *owner, .request = model::RequestId::any});
+  auto releasing = ask(*core_, key->name,
+                       model::Release{.owner = *owner, .up_to = fence.value_or(look.mine->fence)});
   const Result<store::Reply> reply = co_await std::move(releasing);
   if (!reply) co_return std::unexpected(fault_of(*host_, reply.error(), "release"));
   const auto* released = std::get_if<model::Released>(&outcome_of(reply));

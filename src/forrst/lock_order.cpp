@@ -6,6 +6,7 @@
 #include "forrst/duration.hpp"
 #include "forrst/envelope.hpp"
 #include "forrst/lock_key.hpp"
+#include "text/fence.hpp"
 #include "text/quote.hpp"
 
 #include <fmt/format.h>
@@ -182,6 +183,15 @@ std::optional<OwnerId> parse_owner(const json::object& arguments, std::vector<Fa
   if (owner) return *owner;
   in.refuse("owner", "Lock " + owner.error().message);
   return std::nullopt;
+}
+
+std::optional<Fence> parse_fence(const json::object& arguments, std::vector<Fault>& faults) {
+  Reader in(arguments, arguments_place, faults);
+  const auto* value = in.find("fence");
+  if (value == nullptr || value->is_null()) return std::nullopt;
+  const auto fence = text::fence_in(*value);
+  if (!fence) in.refuse("fence", fmt::format("fence: {}", text::fence_rule));
+  return fence;
 }
 
 std::optional<Duration> parse_ttl(const json::object& options, std::string_view place,

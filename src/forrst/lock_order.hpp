@@ -49,6 +49,8 @@ std::optional<FullKey> parse_full_key(const boost::json::object& arguments, std:
 // A text that is there and not empty.
 std::optional<OwnerId> parse_owner(const boost::json::object& arguments,
                                    std::vector<Fault>& faults);
+// Of a lease that is meant; nothing if it is not given, which is no fault.
+std::optional<Fence> parse_fence(const boost::json::object& arguments, std::vector<Fault>& faults);
 std::optional<Duration> parse_ttl(const boost::json::object& options, std::string_view place,
                                   std::vector<Fault>& faults);
 

@@ -106,6 +106,12 @@ Rule owner_rule(bool is_required) {
           .max_length = max_owner_bytes};
 }
 
+// What it must be is said where it is read, in the words of every other door.
+Rule fence_rule() {
+  return {.name = "fence",
+          .description = "The fence of the acquisition: newer leases of the owner are left alone"};
+}
+
 Rule duration_rule(std::string name, bool is_required) {
   return {.name = std::move(name), .type = Type::object, .is_required = is_required};
 }
@@ -180,7 +186,7 @@ void Engine::add_lock_functions() {
       lock_names("acquire"), Right::lock,
       [this](const Turn& turn) { return locks_.acquire(turn); });
   registry_.add_system({.description = "Releases a lock of its owner",
-                        .arguments = {key_rule(), owner_rule(true)},
+                        .arguments = {key_rule(), owner_rule(true), fence_rule()},
                         .side_effects = {"delete"}},
                        lock_names("release"), Right::lock, of_locks(locks_, &Locks::release));
   registry_.add_system({.description = "Releases a lock whoever holds it; for administrators",

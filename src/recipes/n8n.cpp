@@ -74,8 +74,10 @@ Task<Result<Lock>> describe(std::shared_ptr<Core> core, LockRequest completed, L
   auto asking = core->store().apply(question(*core, std::move(name), model::Inspect{*owner}));
   const Result<Reply> reply = co_await std::move(asking);
   auto since = std::chrono::floor<Micros>(std::chrono::system_clock::now());
+  Fence fence = 0;
   if (reply) {
     const auto& seen = std::get<model::Seen>(std::get<model::LockOutcome>(reply->outcome));
+    if (seen.mine) fence = seen.mine->fence;
     for (const auto& holder : seen.lock.holders) {
       if (!seen.mine || holder.fence != seen.mine->fence) continue;
       since = held_since(*core, reply->at, holder.held_for);
@@ -90,15 +92,16 @@ Task<Result<Lock>> describe(std::shared_ptr<Core> core, LockRequest completed, L
                  .workflow_id = std::move(completed.workflow_id),
                  .workflow_name = std::move(completed.workflow_name),
                  .execution_id = std::move(completed.execution_id),
-                 .locked_at = text::format_time(since)};
+                 .locked_at = text::format_time(since),
+                 .fence = fence};
 }
 
 namespace {
 
-// Whether a lease of this owner was ended. Errors: outcome_unknown if it may have been, and another
-// holds the lock by now.
-Task<Result<bool>> release_by(std::shared_ptr<Core> core, LockName name, OwnerId owner) {
-  const model::Release verb{.owner = std::move(owner), .request = model::RequestId::any};
+// What came of it: Released, NotHeld or NotOwner. Errors: outcome_unknown if a lease of this owner
+// may have been ended, and another holds the lock by now.
+Task<Result<model::LockOutcome>> release_by(std::shared_ptr<Core> core, LockName name,
+                                            model::Release verb) {
   auto releasing = core->store().apply(question(*core, name, verb));
   Result<Reply> reply = co_await std::move(releasing);
   std::optional<Error> lost;
@@ -113,24 +116,26 @@ Task<Result<bool>> release_by(std::shared_ptr<Core> core, LockName name, OwnerId
   if (lost && std::holds_alternative<model::NotOwner>(outcome)) {
     co_return std::unexpected(std::move(*lost));
   }
-  // Whoever only waited has left the line for a moment, and has released nothing.
-  const auto* released = std::get_if<model::Released>(&outcome);
-  co_return released != nullptr && released->lease;
+  co_return outcome;
 }
 
 }  // namespace
 
 Task<Result<Release>> release(std::shared_ptr<Core> core, std::string scope,
-                              std::optional<std::string> lock_id) {
+                              std::optional<std::string> lock_id, std::optional<Fence> fence) {
   auto name = lock_name(*core, scope);
   if (!name) co_return std::unexpected(std::move(name.error()));
   if (lock_id) {
     auto owner = OwnerId::make(*lock_id);
     if (!owner) co_return fail(Errc::bad_input, "lock_id: " + owner.error().message);
-    auto releasing = release_by(core, *name, std::move(*owner));
-    const Result<bool> released = co_await std::move(releasing);
-    if (!released) co_return std::unexpected(released.error());
-    if (*released) co_return Release{false, std::move(scope), std::move(lock_id)};
+    model::Release verb{.owner = std::move(*owner), .up_to = fence.value_or(UINT64_MAX)};
+    auto releasing = release_by(core, *name, std::move(verb));
+    const Result<model::LockOutcome> outcome = co_await std::move(releasing);
+    if (!outcome) co_return std::unexpected(outcome.error());
+    const bool is_over = fence && std::holds_alternative<model::NotHeld>(*outcome);
+    if (is_over || std::holds_alternative<model::Released>(*outcome)) {
+      co_return Release{is_over, std::move(scope), std::move(lock_id)};
+    }
   }
   auto looking = core->store().apply(question(*core, *name, model::Inspect{}));
   const Result<Reply> seen = co_await std::move(looking);
@@ -179,10 +184,10 @@ Result<Lock> acquire(const Client& client, const LockRequest& request, std::stop
 }
 
 Result<Release> release(const Client& client, std::string_view scope,
-                        std::optional<std::string_view> lock_id) {
+                        std::optional<std::string_view> lock_id, std::optional<Fence> fence) {
   std::optional<std::string> id;
   if (lock_id) id.emplace(*lock_id);
-  return wait_for(*client.core(), release(client.core(), std::string(scope), std::move(id)));
+  return wait_for(*client.core(), release(client.core(), std::string(scope), std::move(id), fence));
 }
 
 Result<RateOutcome> check_rate(const Client& client, const RateRequest& request) {

@@ -36,7 +36,7 @@ Task<Result<Lock>> describe(std::shared_ptr<Core> core, LockRequest completed, L
 Error explain(const LockRequest& completed, const client::NotTaken& why);
 
 Task<Result<Release>> release(std::shared_ptr<Core> core, std::string scope,
-                              std::optional<std::string> lock_id);
+                              std::optional<std::string> lock_id, std::optional<Fence> fence);
 
 Result<model::RateCommand> rate_command(const RateRequest& request);
 Task<Result<RateOutcome>> check_rate(std::shared_ptr<Core> core, RateRequest request);

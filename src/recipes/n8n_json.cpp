@@ -29,7 +29,8 @@ json::object to_json(const Lock& lock) {
           {"workflow_id", lock.workflow_id},
           {"workflow_name", lock.workflow_name},
           {"execution_id", lock.execution_id},
-          {"locked_at", lock.locked_at}};
+          {"locked_at", lock.locked_at},
+          {"fence", lock.fence}};
 }
 
 json::object to_json(const Release& release) {

@@ -165,6 +165,30 @@ TEST_F(Acquire, is_released_by_its_owner_only) {
   EXPECT_THAT(again.err, Not(HasSubstr(mine.owner)));
 }
 
+// The owner is the user's own, and is used again.
+TEST_F(Acquire, is_left_alone_by_a_late_release_of_an_older_fence) {
+  const auto first = take({"deploy", "--owner", "job-17"});
+  const auto late = words({"release", "deploy", "--owner", "job-17", "--fence", first.fence});
+  ASSERT_EQ(run(late, with({})).code, 0);
+  const auto next = take({"deploy", "--owner", "job-17"});
+  const auto done = run(late, with({}));
+  EXPECT_EQ(done.code, 82) << done.err;
+  EXPECT_TRUE(is_held("deploy"));
+  EXPECT_EQ(holdfast({"release", "deploy", "--owner", "job-17", "--fence", next.fence}).code, 0);
+  EXPECT_FALSE(is_held("deploy"));
+}
+
+TEST_F(Acquire, is_not_released_by_a_fence_that_is_none) {
+  take({"deploy", "--owner", "me"});
+  for (const auto* bad : {"0", "-1", "1.5", "x", "", "9223372036854775808"}) {
+    const auto refused = holdfast({"release", "deploy", "--owner", "me", "--fence", bad});
+    EXPECT_EQ(refused.code, 64) << bad;
+    EXPECT_THAT(refused.err, HasSubstr("must be an integer from 1 to 9223372036854775807")) << bad;
+    EXPECT_THAT(refused.err, HasSubstr("--fence")) << bad;
+  }
+  EXPECT_TRUE(is_held("deploy"));
+}
+
 TEST_F(Acquire, is_released_by_the_owner_in_the_environment_too) {
   const auto mine = take({"deploy"});
   EXPECT_EQ(holdfast({"release", "deploy"}).code, 64);

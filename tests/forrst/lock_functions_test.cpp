@@ -48,6 +48,36 @@ TEST_F(LockFunctions, whoever_releases_twice_is_told_so) {
   EXPECT_EQ(release("carl").code(), "LOCK_OWNERSHIP_MISMATCH");
 }
 
+// The owner is the caller's own, and is used again.
+TEST_F(LockFunctions, a_late_release_with_a_fence_leaves_the_next_lock_of_the_owner_alone) {
+  const auto fence = [&] {
+    return lock_call("status", {{"key", charge_key}}).body.at("result").at("fence");
+  };
+  const auto release_of = [&](const json::value& which) {
+    return lock_call("release", {{"key", charge_key}, {"owner", "anna"}, {"fence", which}});
+  };
+  take("anna");
+  const auto first = fence();
+  EXPECT_TRUE(release_of(first).is_good());
+  take("anna");
+  EXPECT_FALSE(release_of(first).is_good());
+  EXPECT_TRUE(is_locked(charge_key));
+  EXPECT_TRUE(release_of(fence()).is_good());
+}
+
+TEST_F(LockFunctions, a_fence_that_is_none_is_refused_and_ends_nothing) {
+  take("anna");
+  for (const json::value& bad :
+       {json::value(0), json::value(-1), json::value(1.5), json::value("7"), json::value(true),
+        json::value(std::uint64_t{1} << 63U)}) {
+    const auto told =
+        lock_call("release", {{"key", charge_key}, {"owner", "anna"}, {"fence", bad}});
+    EXPECT_EQ(told.code(), "INVALID_ARGUMENTS") << json::serialize(bad);
+    EXPECT_EQ(told.message(), "fence: must be an integer from 1 to 9223372036854775807");
+  }
+  EXPECT_TRUE(is_locked(charge_key));
+}
+
 TEST_F(LockFunctions, a_lock_that_released_itself_was_already_released) {
   Question question;
   question.locked({{"key", "user:1"}, {"ttl", span(60)}, {"owner", "anna"}});

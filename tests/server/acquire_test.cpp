@@ -122,6 +122,47 @@ TEST_F(AcquireTest, renew_and_release_want_the_owner) {
   EXPECT_EQ(post("/v1/locks/a/renew", body(owner)).code(), "not_held");
 }
 
+// The owner is the caller's own, and is used again.
+TEST_F(AcquireTest, a_late_copy_of_a_release_with_a_fence_leaves_the_next_lease_alone) {
+  const auto take_as_job = [&] {
+    return post("/v1/locks/a/acquire", R"({"ttl":"1m","owner":"job-17"})").number("fence");
+  };
+  const auto release = [&](std::int64_t fence) {
+    return post("/v1/locks/a/release",
+                R"({"owner":"job-17","fence":)" + std::to_string(fence) + "}");
+  };
+  const auto first = take_as_job();
+  ASSERT_EQ(release(first).status, 200);
+  const auto next = take_as_job();
+  const auto late = release(first);
+  EXPECT_EQ(late.status, 404) << late.body;
+  EXPECT_EQ(late.code(), "not_held");
+  EXPECT_EQ(counted("a", "holders"), 1U);
+  EXPECT_EQ(release(next).status, 200);
+  take("a");
+  EXPECT_EQ(release(next).code(), "not_owner");
+}
+
+TEST_F(AcquireTest, a_fence_that_is_none_is_refused_and_ends_nothing) {
+  ASSERT_EQ(post("/v1/locks/a/acquire", R"({"ttl":"1m","owner":"me"})").status, 200);
+  for (const auto* bad : {"0", "-1", "1.5", R"("7")", "9223372036854775808", "true", "[]"}) {
+    const auto refused =
+        post("/v1/locks/a/release", std::string(R"({"owner":"me","fence":)") + bad + "}");
+    EXPECT_EQ(refused.status, 400) << bad;
+    EXPECT_NE(refused.body.find("fence: must be an integer from 1 to 9223372036854775807"),
+              std::string::npos)
+        << refused.body;
+  }
+  const auto both =
+      post("/v1/locks/a/release", R"({"owner":"me","fence":9223372036854775807,"request":"r"})");
+  EXPECT_EQ(both.status, 400);
+  EXPECT_NE(both.body.find("fence: must not be given with request"), std::string::npos);
+  EXPECT_EQ(post("/v1/locks/a/renew", R"({"owner":"me","fence":7})").status, 400);
+  EXPECT_EQ(counted("a", "holders"), 1U);
+  EXPECT_EQ(post("/v1/locks/a/release", R"({"owner":"me","fence":9223372036854775807})").status,
+            200);
+}
+
 TEST_F(AcquireTest, every_kind_of_lock) {
   EXPECT_EQ(post("/v1/locks/rw/acquire", R"({"kind":"read_write","mode":"read"})").status, 200);
   EXPECT_EQ(post("/v1/locks/rw/acquire", R"({"kind":"read_write","mode":"read"})").status, 200);

@@ -44,8 +44,10 @@ class N8nHttp : public ServerTest {
         "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-"
         "[0-9a-f]{12}");
     static const std::regex reset(R"("reset_ms":\d+)");
+    static const std::regex fence(R"("fence":[1-9]\d{15})");
     auto text = std::regex_replace(answer.body, time, "<time>");
     text = std::regex_replace(text, uuid, "<uuid>");
+    text = std::regex_replace(text, fence, R"("fence":<fence>)");
     return std::regex_replace(text, reset, R"("reset_ms":<ms>)");
   }
 };
@@ -67,14 +69,15 @@ TEST_F(N8nHttp, an_acquisition_answers_in_their_shape) {
   EXPECT_EQ(golden(whole),
             R"({"acquired":true,"count":1,"scope":"excel-42","lock_id":"mine",)"
             R"("key":"n8n-lock-excel-42","meta_key":"n8n-lock-excel-42:meta","workflow_id":"w1",)"
-            R"("workflow_name":"Nightly","execution_id":"77","locked_at":"<time>"})");
+            R"("workflow_name":"Nightly","execution_id":"77","locked_at":"<time>",)"
+            R"("fence":<fence>})");
   const auto empty = acquire("");
   EXPECT_EQ(empty.status, 200);
   EXPECT_EQ(golden(empty),
             R"({"acquired":true,"count":1,"scope":"default","lock_id":"<uuid>",)"
             R"("key":"n8n-lock-default","meta_key":"n8n-lock-default:meta",)"
             R"("workflow_id":"unknown","workflow_name":"unknown","execution_id":"unknown",)"
-            R"("locked_at":"<time>"})");
+            R"("locked_at":"<time>","fence":<fence>})");
   // A day, unless it is said otherwise.
   const auto seen = object(get("/v1/locks/n8n-lock-default"));
   const auto left = seen.at("holders").as_array().front().at("expires_in_ms").to_number<double>();
@@ -91,6 +94,25 @@ TEST_F(N8nHttp, a_release_answers_in_their_shape) {
   EXPECT_EQ(again.body, R"({"released":true,"idempotent":true,"scope":"a","lock_id":"mine"})");
   EXPECT_EQ(release("").body,
             R"({"released":true,"idempotent":true,"scope":"default","lock_id":null})");
+}
+
+// A lock_id of the caller's own may be used again.
+TEST_F(N8nHttp, a_late_release_with_a_fence_leaves_the_next_lock_of_the_same_lock_id_alone) {
+  start();
+  const auto take = [&] { return acquire(R"({"scope":"a","lock_id":"job-17"})").number("fence"); };
+  const auto release_of = [&](std::int64_t fence) {
+    return release(fmt::format(R"({{"scope":"a","lock_id":"job-17","fence":{}}})", fence));
+  };
+  const auto first = take();
+  EXPECT_EQ(object(release_of(first)).at("idempotent"), false);
+  const auto next = take();
+  const auto late = release_of(first);
+  EXPECT_EQ(late.status, 200) << late.body;
+  EXPECT_EQ(object(late).at("idempotent"), true);
+  EXPECT_EQ(held_names(), 1U);
+  EXPECT_EQ(object(release_of(next)).at("idempotent"), false);
+  ASSERT_EQ(acquire(R"({"scope":"a","lock_id":"other"})").status, 200);
+  EXPECT_EQ(release_of(next).status, 409);
 }
 
 TEST_F(N8nHttp, failures_have_their_words_and_a_status_of_their_own) {
@@ -220,6 +242,9 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{release_path, R"({"scope":""})", "scope"},
         Bad{release_path, R"({"scope":"x:meta"})", "scope"},
         Bad{release_path, R"({"scope":"a","lock_id":""})", "lock_id"},
+        Bad{release_path, R"({"scope":"a","lock_id":"x","fence":0})",
+            "fence: must be an integer from 1 to 9223372036854775807"},
+        Bad{release_path, R"({"scope":"a","lock_id":"x","fence":"7"})", "fence: must be"},
         Bad{rate_path, R"({"limit":0})", "limit"}, Bad{rate_path, R"({"limit":-5})", "limit"},
         Bad{rate_path, R"({"limit":"10"})", "limit"},
         Bad{rate_path, R"({"windowSeconds":0})", "windowSeconds"},

@@ -78,6 +78,19 @@ TEST_F(SessionTest, a_second_lease_on_the_same_name_is_renewed_after_the_first_w
   EXPECT_EQ(counted("a", "holders"), 1U);
 }
 
+// The leases of a session share its owner.
+TEST_F(SessionTest, a_late_release_of_the_first_lease_leaves_the_next_one_bound_and_renewed) {
+  const auto session = begin();
+  const auto first = take("a", session);
+  const auto release = R"({"owner":")" + first.text("owner") + R"(","fence":)" +
+                       std::to_string(first.number("fence")) + "}";
+  ASSERT_EQ(post("/v1/locks/a/release", release).status, 200);
+  ASSERT_EQ(take("a", session, R"(,"ttl":")" + short_ttl() + "\"").status, 200);
+  EXPECT_EQ(post("/v1/locks/a/release", release).code(), "not_held");
+  EXPECT_TRUE(is_renewed("a"));
+  EXPECT_EQ(post("/v1/sessions:end", with(session)).number("released"), 1);
+}
+
 TEST_F(SessionTest, a_wait_that_outlives_its_session_is_not_answered_with_a_lease) {
   const auto holder = post("/v1/locks/a/acquire", R"({"ttl":"30s"})").text("owner");
   const auto session = begin(R"({"ttl":"30s"})");

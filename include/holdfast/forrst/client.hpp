@@ -117,7 +117,9 @@ class Client {
                            std::stop_token stop = {}) const;
 
   // The functions of the atomic-lock extension, on the full key ("lock:payments.charge:user:123").
-  Result<CallReply> release(std::string_view full_key, std::string_view owner) const;
+  // With a fence, newer leases of the owner are left alone.
+  Result<CallReply> release(std::string_view full_key, std::string_view owner,
+                            Fence fence = 0) const;
   Result<CallReply> force_release(std::string_view full_key) const;
   Result<CallReply> status(std::string_view full_key) const;
   Result<CallReply> renew(std::string_view full_key, std::string_view owner, Duration ttl) const;

@@ -15,6 +15,7 @@ namespace {
 struct Arguments {
   std::string name;
   std::string owner;
+  std::optional<Fence> fence;
 };
 
 Result<int> release(Context& context, const Arguments& arguments) {
@@ -23,7 +24,7 @@ Result<int> release(Context& context, const Arguments& arguments) {
     return std::unexpected(owner.error());
   auto client = context.open_store();
   if (!client) return std::unexpected(std::move(client.error()));
-  auto lease = adopt(*client, arguments.name, arguments.owner);
+  auto lease = adopt(*client, arguments.name, arguments.owner, arguments.fence.value_or(0));
   if (!lease) return std::unexpected(std::move(lease.error()));
   const auto released = lease->release();
   if (!released) return std::unexpected(released.error());
@@ -43,13 +44,16 @@ Action declare(Syntax& syntax) {
   const auto arguments = std::make_shared<Arguments>();
   add_name(syntax, arguments->name);
   add_owner(syntax, arguments->owner);
+  add_fence(syntax, arguments->fence);
   return [arguments](Context& context) { return release(context, *arguments); };
 }
 
 constexpr Example examples[] = {
     {"holdfast release deploy --owner \"$owner\"", "Give back what acquire took."},
     {"HOLDFAST_OWNER=$owner holdfast release deploy",
-     "The same, without the token in the list of processes."}};
+     "The same, without the token in the list of processes."},
+    {"holdfast release deploy --owner job-17 --fence \"$fence\"",
+     "Only this lease: an owner that is used again may have the next one already."}};
 
 }  // namespace
 }  // namespace release_cmd
@@ -62,9 +66,14 @@ const Command release_command{
     .description =
         "Releases everything that the owner holds of the lock, and hands it to the next in line. "
         "Whoever knows the owner token may do that, from any machine.\n\n"
+        "An owner token that acquire drew is used once, so that releasing it again does no harm. "
+        "An "
+        "owner of your own choice may have taken the lock anew by then, and a release that comes "
+        "late would end that lease: --fence names the one that is meant.\n\n"
         "The exit code is 0 if it was released, 82 if nobody holds it (the lease had ended, or it "
-        "was released before), and 83 if somebody else holds it. In both cases nothing is "
-        "changed, and whatever was done under the lock may have overlapped with somebody else.",
+        "was released before; with --fence also if the owner has only newer leases), and 83 if "
+        "somebody else holds it. In both cases nothing is changed, and whatever was done under the "
+        "lock may have overlapped with somebody else.",
     .examples = release_cmd::examples,
     .declare = release_cmd::declare};
 

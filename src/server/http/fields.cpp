@@ -2,6 +2,7 @@
 #include "server/http/fields.hpp"
 
 #include "text/duration.hpp"
+#include "text/fence.hpp"
 
 #include <boost/json/array.hpp>
 #include <fmt/format.h>
@@ -65,6 +66,14 @@ std::optional<std::uint64_t> Fields::number(std::string_view name, std::uint64_t
   if (number && *number >= least && *number <= most) return number;
   refuse(name, fmt::format("must be an integer from {} to {}", least, most));
   return std::nullopt;
+}
+
+std::optional<Fence> Fields::fence(std::string_view name) {
+  const auto* value = find(name);
+  if (value == nullptr) return std::nullopt;
+  const auto fence = text::fence_in(*value);
+  if (!fence) refuse(name, text::fence_rule);
+  return fence;
 }
 
 std::optional<bool> Fields::yes_or_no(std::string_view name) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <holdfast/error.hpp>
+#include <holdfast/names.hpp>
 #include <holdfast/options.hpp>
 
 #include <boost/container/small_vector.hpp>
@@ -27,6 +28,7 @@ class Fields {
   std::optional<std::string_view> text(std::string_view name, std::size_t max_bytes);
   std::optional<std::uint64_t> number(std::string_view name, std::uint64_t least,
                                       std::uint64_t most);
+  std::optional<Fence> fence(std::string_view name);
   std::optional<bool> yes_or_no(std::string_view name);
   std::optional<Duration> duration(std::string_view name, Duration least, Duration most);
   const boost::json::object* object(std::string_view name);

@@ -195,7 +195,8 @@ void Sessions::drop_if_empty(const std::string& public_id) {
   bound_.erase(found);
 }
 
-void Sessions::forget(std::string_view name, const OwnerId& owner, model::RequestId request) {
+void Sessions::forget(std::string_view name, const OwnerId& owner, model::RequestId request,
+                      Fence up_to) {
   std::vector<std::shared_ptr<client::HeldLease>> gone;
   {
     const std::lock_guard lock(mutex_);
@@ -205,7 +206,8 @@ void Sessions::forget(std::string_view name, const OwnerId& owner, model::Reques
     auto& leases = bound_.at(public_id).leases;
     const auto end = std::stable_partition(leases.begin(), leases.end(), [&](const auto& each) {
       const auto& lease = each->identity();
-      const bool is_meant = request == model::RequestId::any || lease.request == request;
+      const bool any = request == model::RequestId::any;
+      const bool is_meant = any ? each->fence() <= up_to : lease.request == request;
       return !is_meant || lease.name.str() != name;
     });
     std::move(end, leases.end(), std::back_inserter(gone));

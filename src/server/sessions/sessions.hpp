@@ -66,8 +66,9 @@ class Sessions : public std::enable_shared_from_this<Sessions> {
   // From now on the session's. Errors: limit_reached, not_held.
   Result<void> may_bind(const SessionId& session) const;
   void bind(const SessionId& session, const Who& who, std::shared_ptr<client::HeldLease> lease);
-  // The client released this lease itself; `any`: all that the session has on this name.
-  void forget(std::string_view name, const OwnerId& owner, model::RequestId request);
+  // The client released this lease itself; `any`: all that the session has on this name up to the
+  // fence.
+  void forget(std::string_view name, const OwnerId& owner, model::RequestId request, Fence up_to);
 
   std::size_t count() const;
   std::vector<Shown> list() const;

@@ -77,13 +77,15 @@ Task<Response> acquire_lock(const Call& call) {
 struct ReleaseOrder {
   std::string scope;
   std::optional<std::string> lock_id;
+  std::optional<Fence> fence;
 };
 
 Result<ReleaseOrder> parse_release(const boost::json::object& body) {
   Fields fields(body);
-  ReleaseOrder order{.scope = LockRequest{}.scope, .lock_id = std::nullopt};
+  ReleaseOrder order{.scope = LockRequest{}.scope, .lock_id = std::nullopt, .fence = std::nullopt};
   set(order.scope, fields.text("scope", max_text_bytes));
   if (const auto id = fields.text("lock_id", max_text_bytes)) order.lock_id.emplace(*id);
+  order.fence = fields.fence("fence");
   if (auto good = fields.done(); !good) return std::unexpected(std::move(good.error()));
   return order;
 }
@@ -101,8 +103,8 @@ void write_down(Services& services, const Who& who, const n8n::recipe::Release& 
 }
 
 Task<Response> release_later(Services& services, Who who, ReleaseOrder order) {
-  auto releasing =
-      n8n::recipe::release(services.n8n_core, std::move(order.scope), std::move(order.lock_id));
+  auto releasing = n8n::recipe::release(services.n8n_core, std::move(order.scope),
+                                        std::move(order.lock_id), order.fence);
   const Result<n8n::recipe::Release> released = co_await std::move(releasing);
   if (!released) {
     services.metrics().releases.add(released.error().code);

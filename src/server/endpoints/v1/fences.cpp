@@ -24,7 +24,7 @@ Result<CheckOrder> parse_check(const Call& call) {
   const auto body = call.body();
   if (!body) return std::unexpected(body.error());
   Fields fields(*body);
-  const auto fence = fields.number("fence", 1, INT64_MAX);
+  const auto fence = fields.fence("fence");
   const auto keep =
       fields.duration("keep", model::limits::min_guard_keep, model::limits::max_guard_keep);
   if (auto good = fields.done(); !good) return std::unexpected(std::move(good.error()));

@@ -23,9 +23,12 @@ struct LeaseOrder {
   OwnerId owner;
   model::RequestId request{};  // any: everything that the owner holds
   Micros ttl{};
+  Fence up_to = UINT64_MAX;  // of a release with any request
 };
 
-Result<LeaseOrder> parse_lease(const Call& call, bool has_ttl) {
+enum class Asked : std::uint8_t { renew, release };
+
+Result<LeaseOrder> parse_lease(const Call& call, Asked asked) {
   auto name = LockName::make(call.parameters[0]);
   if (!name) return std::unexpected(std::move(name.error()));
   const auto body = call.body();
@@ -33,13 +36,19 @@ Result<LeaseOrder> parse_lease(const Call& call, bool has_ttl) {
   Fields fields(*body);
   const auto owner_text = fields.needed_text("owner", max_owner_bytes);
   const auto request_text = fields.text("request", max_request_key_bytes);
-  const auto ttl = has_ttl ? fields.duration("ttl", min_ttl, max_ttl) : std::nullopt;
+  const bool renews = asked == Asked::renew;
+  const auto ttl = renews ? fields.duration("ttl", min_ttl, max_ttl) : std::nullopt;
+  const auto fence = renews ? std::nullopt : fields.fence("fence");
   if (auto good = fields.done(); !good) return std::unexpected(std::move(good.error()));
+  if (fence && request_text && !request_text->empty()) {
+    return fail(Errc::bad_input, "fence: must not be given with request, which names one lease");
+  }
   auto owner = OwnerId::make(owner_text);
   if (!owner) return std::unexpected(std::move(owner.error()));
   const auto request = held_request(call, *name, *owner, request_text.value_or(""));
   if (!request) return std::unexpected(request.error());
-  return LeaseOrder{std::move(*name), std::move(*owner), *request, ttl.value_or(default_ttl)};
+  return LeaseOrder{std::move(*name), std::move(*owner), *request, ttl.value_or(default_ttl),
+                    fence.value_or(UINT64_MAX)};
 }
 
 Response refused(ByOutcome& counter, const Error& error) {
@@ -74,7 +83,7 @@ Response encode_released(Services& services, const Who& who, const LeaseOrder& o
   if (!reply) return refused(metrics.releases, reply.error());
   const auto& outcome = std::get<model::LockOutcome>(reply->outcome);
   const auto* released = std::get_if<model::Released>(&outcome);
-  services.sessions.forget(order.name.str(), order.owner, order.request);
+  services.sessions.forget(order.name.str(), order.owner, order.request, order.up_to);
   if (released == nullptr) {
     return refused(metrics.releases, explain(order.name, outcome));
   }
@@ -107,7 +116,7 @@ Task<Response> run(const Call& call, LeaseOrder order, Verb verb, Encode encode)
 }
 
 Task<Response> renew(const Call& call) {
-  auto order = parse_lease(call, true);
+  auto order = parse_lease(call, Asked::renew);
   if (!order) return done(answer(order.error()));
   if (!call.principal->may(Verb::lock, call.parameters[0])) {
     return done(answer(not_held_or_not_yours(call.parameters[0])));
@@ -117,12 +126,12 @@ Task<Response> renew(const Call& call) {
 }
 
 Task<Response> release(const Call& call) {
-  auto order = parse_lease(call, false);
+  auto order = parse_lease(call, Asked::release);
   if (!order) return done(answer(order.error()));
   if (!call.principal->may(Verb::lock, call.parameters[0])) {
     return done(answer(not_held_or_not_yours(call.parameters[0])));
   }
-  model::Release verb{.owner = order->owner, .request = order->request};
+  model::Release verb{.owner = order->owner, .request = order->request, .up_to = order->up_to};
   return run(call, std::move(*order), std::move(verb), encode_released);
 }
 

@@ -103,6 +103,25 @@ TEST_P(BothWays, we_can_release_a_lock_of_theirs_whose_token_we_are_given) {
   EXPECT_EQ(keys(), std::set<std::string>{"hf:fence"});
 }
 
+// It has no fence, so that no fence means it.
+TEST_P(BothWays, a_late_release_of_a_lease_of_ours_leaves_their_lock_under_the_same_token_alone) {
+  auto lease = lock().acquire({.ttl = 60s, .owner = "shared"});
+  ASSERT_TRUE(is_ok(lease));
+  const Fence fence = lease->fence();
+  lease->detach();
+  auto adopted = client.adopt("orders", "shared");
+  auto late = client.adopt("orders", "shared");
+  ASSERT_TRUE(is_ok(adopted) && is_ok(late));
+  EXPECT_EQ(adopted->release(), Released::released);
+  ASSERT_TRUE(stranger.take("shared", 60s));
+  EXPECT_EQ(late->release(), Released::already_expired);
+  const auto by_fence = client.adopt("orders", "shared", fence);
+  ASSERT_FALSE(by_fence);
+  EXPECT_EQ(by_fence.error().code, Errc::not_held);
+  EXPECT_EQ(stranger.holder(), "shared");
+  EXPECT_TRUE(stranger.release("shared"));
+}
+
 TEST_P(BothWays, a_lease_whose_key_was_deleted_is_lost_and_was_over_before_its_release) {
   auto lost = lock().acquire({.ttl = 60s, .renew_every = 50ms});
   ASSERT_TRUE(is_ok(lost));

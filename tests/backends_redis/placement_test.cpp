@@ -45,6 +45,16 @@ TEST_F(PlacementTest, a_channel_without_a_listener_means_that_the_subscription_i
   EXPECT_EQ(placement.subscribed(unknown), Next::ask);
 }
 
+TEST_F(PlacementTest, an_answer_says_nothing_of_a_subscription_that_is_being_made) {
+  placement.connected(unknown);
+  placement.subscribed(unknown);
+  EXPECT_EQ(placement.answered(placement.question(), Told::lost), Next::ask_later);
+  placement.unsubscribed();
+  EXPECT_EQ(placement.answered(placement.question(), Told::nobody), Next::nothing);
+  EXPECT_EQ(placement.misplaced_at_first(), 0U);
+  EXPECT_EQ(placement.subscribed(unknown), Next::ask);
+}
+
 TEST_F(PlacementTest, other_run_ids_need_no_question) {
   placement.connected(primary);
   EXPECT_EQ(placement.subscribed(other), Next::subscribe_anew);

@@ -44,6 +44,8 @@ Placement::Then Placement::compare() {
 
 Placement::Then Placement::answered(std::uint64_t question, Answer answer) {
   if (question != question_ || state_ != State::open) return Then::nothing;
+  // A question that was asked late says nothing of a subscription that is being made.
+  if (!is_connected_ || !is_subscribed_) return Then::nothing;
   switch (answer) {
     case Answer::somebody: state_ = State::proven; break;
     case Answer::refused: state_ = State::refused; break;

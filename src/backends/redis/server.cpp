@@ -219,7 +219,10 @@ void Server::look_again_later() {
         [weak](Result<net::resp::Reply>&& reply) {
           const auto still_there = weak.lock();
           if (!still_there) return;
-          if (reply) still_there->identified(text_of(**reply), false);
+          if (reply)
+            still_there->identified(text_of(**reply), false);
+          else if (!still_there->is_raised_)
+            still_there->raise_fences();
           still_there->look_again_later();
         });
   });

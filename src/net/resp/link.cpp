@@ -103,7 +103,7 @@ Result<void> Link::make_socket(const Address& address) {
     return fail(Errc::unavailable, fmt::format("cannot make a socket: {}", std::strerror(errno)));
   }
   if (socket_.assign(address.protocol(), descriptor_, failed)) {
-    ::close(descriptor_);
+    ::close(std::exchange(descriptor_, -1));
     return fail(Errc::unavailable, "cannot watch a socket: " + failed.message());
   }
   return {};

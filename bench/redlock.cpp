@@ -43,7 +43,8 @@ std::string url_of(const Servers& servers, std::string_view options) {
   for (const auto& server : servers) {
     members += fmt::format("{}127.0.0.1:{}", members.empty() ? "" : ",", server.port());
   }
-  return fmt::format("redlock://{}?{}", members, options);
+  // They were started a moment ago.
+  return fmt::format("redlock://{}?grace=0s&{}", members, options);
 }
 
 Client open_or_give_up(const std::string& url) {

@@ -112,7 +112,9 @@ Result<OpenedMember> open_member(StoreUrl url, const backends::quorum::Options& 
   auto store = url.scheme == "memory" ? open_memory(url, runtime) : open_file(url, runtime);
   if (!store) return std::unexpected(std::move(store.error()));
   std::string address = fmt::format("{}:{}", url.scheme, url.path);
-  return OpenedMember{{std::move(*store), std::move(address)}, Task<Result<void>>(Result<void>{})};
+  constexpr bool forgets_nothing = true;
+  return OpenedMember{{std::move(*store), std::move(address), forgets_nothing},
+                      Task<Result<void>>(Result<void>{})};
 }
 
 std::string explain_absence(const std::vector<MemberStore>& members,

@@ -12,7 +12,7 @@ using testing::HasSubstr;
 class QuorumAcquire : public QuorumTest {
  public:
   static Options with_drift(double drift) {
-    Options options;
+    Options options = usual();
     options.drift = drift;
     return options;
   }

@@ -20,7 +20,7 @@ class QuorumFences : public QuorumTest {
     return fence;
   }
   static Options without_fences() {
-    Options options;
+    Options options = usual();
     options.fences = false;
     return options;
   }
@@ -130,6 +130,18 @@ TEST_F(QuorumFences, that_others_have_reached_are_proposed_anew_until_a_majority
   EXPECT_LE(count(Verb::renew), 9U) << "at worst once for each member";
 }
 
+// One that was too late to be counted and had minted a larger one.
+TEST_F(QuorumFences, are_told_to_members_that_have_the_lease_with_another) {
+  open(3);
+  for (std::size_t at = 0; at < 3; ++at) raise_fences_at(at, far_ahead + at * 10);
+  script({2}, Verb::acquire, Fault::delay_reply(20ms), 1);
+  const auto fence = granted(acquire({.owner = "anna"})).fence;
+  EXPECT_EQ(fence, far_ahead + 11);
+  advance(20ms);
+  EXPECT_THAT(fences(), Each(fence));
+  EXPECT_GT(next_fence_of(2), far_ahead + 21);
+}
+
 TEST_F(QuorumFences, that_are_told_again_need_not_be_free) {
   open(3);
   const auto fence = granted(acquire({.owner = "anna"})).fence;
@@ -165,6 +177,15 @@ TEST_F(QuorumFences, that_are_turned_off_are_zero_and_cost_one_round) {
   EXPECT_EQ(seen.lock.holders.at(0).fence, 0U);
   EXPECT_EQ(seen.mine.value().fence, 0U);
   EXPECT_EQ(must_be<model::Forced>(apply({spec, model::ForceRelease{}})).fence, 0U);
+}
+
+TEST_F(QuorumFences, that_are_turned_off_do_not_keep_an_operator_from_ending_a_lease) {
+  open(5, without_fences());
+  granted(acquire({.owner = "anna"}));
+  const auto seen = must_be<model::Seen>(apply({spec, model::Inspect{}}));
+  const model::ForceRelease as_seen{.up_to = seen.lock.holders.at(0).fence};
+  EXPECT_EQ(must_be<model::Forced>(apply({spec, as_seen})).count, 1U);
+  EXPECT_THAT(holders(), Each(0U));
 }
 
 }  // namespace

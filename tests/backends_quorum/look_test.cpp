@@ -125,13 +125,13 @@ TEST_F(QuorumLook, needs_a_majority_that_answers) {
 }
 
 TEST_F(QuorumLook, a_member_that_does_not_count_says_why) {
-  open(3);
-  known[2]->is_now({.server = "new", .replaced_at = now()});
+  open(3, with_grace(30s));
+  known[2]->is_now({.server = "new", .up_since = now()});
   granted(acquire({.owner = "anna"}));
   const auto rows = look().lock.members;
   EXPECT_TRUE(rows[0].counts);
   EXPECT_FALSE(rows[2].counts);
-  EXPECT_THAT(rows[2].reason, HasSubstr("was restarted"));
+  EXPECT_THAT(rows[2].reason, HasSubstr("was started a short time ago"));
 }
 
 TEST_F(QuorumLook, a_listing_names_each_lock_once_whatever_the_pages) {

@@ -23,7 +23,7 @@ TEST(QuorumOptions, have_defaults) {
   EXPECT_EQ(options.retry_jitter, 200ms);
   EXPECT_EQ(options.retries, 3U);
   EXPECT_TRUE(options.fences);
-  EXPECT_EQ(options.grace, 0ms);
+  EXPECT_EQ(options.grace, 30s);
   EXPECT_FALSE(options.allow_same_server);
 }
 

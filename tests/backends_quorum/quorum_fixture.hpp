@@ -27,9 +27,21 @@ class QuorumTest : public testing::Test {
  public:
   void TearDown() override;
 
-  void open(std::size_t members, const Options& options = {});
+  // Members that a test has not made known are taken to forget nothing.
+  static Options usual() {
+    Options options;
+    options.grace = 0s;
+    return options;
+  }
+  static Options with_grace(Micros grace) {
+    Options options;
+    options.grace = grace;
+    return options;
+  }
+
+  void open(std::size_t members, const Options& options = usual());
   // Another client of the same members, over lines of its own.
-  StorePtr open_again(const Options& options = {});
+  StorePtr open_again(const Options& options = usual());
 
   using Asking = Running<Result<Reply>>;
   Asking start(const model::LockCommand& command, std::stop_token stop = {},

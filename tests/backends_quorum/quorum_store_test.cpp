@@ -38,7 +38,7 @@ class QuorumStore : public QuorumTest {
     return acquiring;
   }
   static Options with_retries(std::uint32_t retries) {
-    Options options;
+    Options options = usual();
     options.retries = retries;
     return options;
   }
@@ -65,7 +65,7 @@ TEST_F(QuorumStore, refuses_the_same_server_twice_unless_it_is_allowed) {
   EXPECT_EQ(refused.error().code, Errc::bad_input);
   EXPECT_THAT(refused.error().message, HasSubstr("m0 and m2 are the same server"));
   EXPECT_THAT(refused.error().message, HasSubstr("same_server=allow"));
-  Options options;
+  Options options = usual();
   options.allow_same_server = true;
   EXPECT_TRUE(try_open(twins, options).has_value());
   const std::vector<Standing> same_locks(3, {.server = "one", .place = "0"});
@@ -87,38 +87,42 @@ TEST_F(QuorumStore, counts_once_a_server_that_turns_out_to_be_there_twice) {
   EXPECT_THAT(holders(), Each(0U)) << "a vote that does not count is given back too";
 }
 
-TEST_F(QuorumStore, does_not_count_a_member_that_was_replaced_until_the_ttl_has_passed) {
-  open(3);
-  known[0]->is_now({.server = "new", .replaced_at = now()});
-  script({1}, Verb::acquire, Fault::refuse());
-  auto asking = start(Ask{.owner = "anna", .ttl = 10s});
-  EXPECT_EQ(error_of(asking.result()), Errc::quorum_not_reached);
-  advance(10s - 1ms);
-  asking = start(Ask{.owner = "anna", .request = 2, .ttl = 10s});
-  EXPECT_EQ(error_of(asking.result()), Errc::quorum_not_reached);
-  asking = start(Ask{.owner = "anna", .request = 3, .ttl = 5s});
-  granted(outcome_of(asking.result()));
-}
-
 // The accident this is for: two of three have restarted, and forgot who holds the lock.
 TEST_F(QuorumStore, a_majority_that_was_restarted_cannot_grant_what_another_holds) {
-  open(3);
-  granted(acquire({.owner = "anna", .ttl = 10s}));
+  open(3, with_grace(20s));
+  granted(acquire({.owner = "anna", .ttl = 20s}));
   for (std::size_t at = 0; at < 2; ++at) {
     members[at]->empty();
-    known[at]->is_now({.server = "new" + std::to_string(at), .replaced_at = now()});
+    known[at]->is_now({.server = "new" + std::to_string(at), .up_since = now()});
   }
-  auto asking = start(Ask{.owner = "ben", .request = 2, .ttl = 10s});
+  // However short its own lease is to be.
+  advance(1s);
+  auto asking = start(Ask{.owner = "ben", .request = 2, .ttl = 500ms});
   EXPECT_FALSE(asking.result().has_value() &&
                std::holds_alternative<model::Granted>(outcome_of(asking.result())));
-  advance(10s);
+  advance(19s);
   granted(acquire({.owner = "ben", .request = 3, .ttl = 10s}));
 }
 
+TEST_F(QuorumStore, says_of_each_young_member_when_it_counts) {
+  open(3, with_grace(30s));
+  for (std::size_t at = 0; at < 3; ++at) {
+    known[at]->is_now({.server = "s" + std::to_string(at), .up_since = now() - at * 5s});
+  }
+  auto asking = start(Ask{.owner = "anna"});
+  EXPECT_EQ(error_of(asking.result()), Errc::quorum_not_reached);
+  const auto message = message_of(asking.result());
+  EXPECT_THAT(message, HasSubstr("m0 refused (was started a short time ago; counts in 30.0 s)"));
+  EXPECT_THAT(message, HasSubstr("m1 refused (was started a short time ago; counts in 25.0 s)"));
+  EXPECT_THAT(message, HasSubstr("m2 refused (was started a short time ago; counts in 20.0 s)"));
+  advance(1ms);
+  EXPECT_THAT(holders(), Each(0U));
+  advance(25s);
+  granted(acquire({.owner = "anna", .request = 2}));
+}
+
 TEST_F(QuorumStore, does_not_count_a_young_member_without_memory_within_the_grace) {
-  Options options;
-  options.grace = 30s;
-  open(3, options);
+  open(3, with_grace(30s));
   known[0]->is_now({.server = "young", .up_since = now()});
   known[1]->is_now({.server = "old", .up_since = now() - 1h});
   known[2]->is_now({.server = "keeps", .up_since = now(), .keeps_memory = true});
@@ -131,6 +135,101 @@ TEST_F(QuorumStore, does_not_count_a_young_member_without_memory_within_the_grac
   advance(30s);
   script({2}, Verb::acquire, Fault::refuse(), 1);
   granted(acquire({.owner = "anna", .request = 3}));
+}
+
+TEST_F(QuorumStore, refuses_a_ttl_that_members_without_memory_could_grant_twice) {
+  open(3, with_grace(30s));
+  known[0]->is_now({.server = "a", .up_since = now() - 1h});
+  known[1]->is_now({.server = "b", .up_since = now() - 1h});
+  known[2]->is_now({.server = "c", .up_since = now() - 1h, .keeps_memory = true});
+  const auto refused = send({spec, to_command(spec.kind, {.owner = "anna", .ttl = 31s})});
+  EXPECT_EQ(error_of(refused), Errc::bad_input);
+  EXPECT_THAT(refused.error().message,
+              AllOf(HasSubstr("ttl: 31s is longer than grace, 30s"), HasSubstr("2 of 3 members")));
+  EXPECT_EQ(count(Verb::acquire), 0U);
+  granted(acquire({.owner = "anna", .ttl = 30s}));
+  const model::Renew longer{owner_named("anna"), model::RequestId{1}, 31s};
+  EXPECT_EQ(error_of(send({spec, longer})), Errc::bad_input);
+  // A majority that keeps it is enough, and the others do not count.
+  known[1]->is_now({.server = "b", .up_since = now() - 1h, .keeps_memory = true});
+  granted(renew("anna", 1h));
+  script({1}, Verb::renew, Fault::refuse(), 1);
+  auto renewing = start_renewal("anna", 1h);
+  EXPECT_THAT(message_of(renewing.result()), HasSubstr("m0 refused (may forget it; a ttl of 3600"));
+}
+
+TEST_F(QuorumStore, keeps_a_lease_over_a_rolling_restart_of_members_with_memory) {
+  open(3, with_grace(30s));
+  for (std::size_t at = 0; at < 3; ++at) {
+    known[at]->is_now({.server = std::to_string(at), .up_since = now() - 1h, .keeps_memory = true});
+  }
+  granted(acquire({.owner = "anna", .ttl = 6s}));
+  for (std::size_t at = 0; at < 3; ++at) {
+    advance(1500ms);
+    known[at]->is_now({.server = "new" + std::to_string(at),
+                       .up_since = now(),
+                       .keeps_memory = true,
+                       .replaced_at = now()});
+    granted(renew("anna", 6s));
+  }
+  advance(5s);
+  granted(renew("anna", 6s));
+}
+
+// Each is repaired by a renewal before the next one goes.
+TEST_F(QuorumStore, keeps_a_lease_over_a_rolling_restart_of_members_without_memory) {
+  open(3, with_grace(30s));
+  for (std::size_t at = 0; at < 3; ++at) {
+    known[at]->is_now({.server = std::to_string(at), .up_since = now() - 1h});
+  }
+  granted(acquire({.owner = "anna", .ttl = 6s}));
+  for (std::size_t at = 0; at < 3; ++at) {
+    advance(1500ms);
+    members[at]->empty();
+    known[at]->is_now({.server = "new" + std::to_string(at), .up_since = now()});
+    granted(renew("anna", 6s));
+    advance(100ms);
+  }
+  script({0}, Verb::renew, Fault::refuse(), 1);
+  granted(renew("anna", 6s));
+  auto asking = start(Ask{.owner = "ben", .request = 2});
+  EXPECT_FALSE(asking.result().has_value() &&
+               std::holds_alternative<model::Granted>(outcome_of(asking.result())));
+}
+
+// What the vote of another left on a young member is no lease of its owner.
+TEST_F(QuorumStore, a_renewal_of_whatever_an_owner_has_is_no_proof_of_a_grant) {
+  open(3, with_grace(30s));
+  known[0]->is_now({.server = "young", .up_since = now()});
+  for (std::size_t at : {1U, 2U}) {
+    known[at]->is_now({.server = std::to_string(at), .up_since = now() - 1h});
+  }
+  take_at({0, 1}, {.owner = "ben"});
+  const model::Renew any{owner_named("ben"), model::RequestId::any, 10s};
+  EXPECT_EQ(error_of(send({spec, any})), Errc::quorum_not_reached);
+  granted(renew("ben"));
+}
+
+TEST_F(QuorumStore, a_fence_is_not_accepted_by_members_that_may_have_forgotten_a_newer_one) {
+  open(3, with_grace(30s));
+  for (std::size_t at = 0; at < 3; ++at) {
+    known[at]->is_now({.server = std::to_string(at), .up_since = now() - 1h});
+  }
+  const auto check = [&](Fence fence) {
+    Asking asking(store->apply({.name = LockName::make("orders:42").value(),
+                                .command = model::GuardCommand{.fence = fence},
+                                .deadline = now() + 1s}));
+    runtime->run();
+    return std::move(asking.result());
+  };
+  members[2]->script(Verb::check_fence, Fault::refuse(), 1);
+  ASSERT_TRUE(check(20).has_value());
+  members[1]->empty();
+  known[1]->is_now({.server = "new", .up_since = now()});
+  members[0]->script(Verb::check_fence, Fault::refuse(), 1);
+  const auto stale = check(10);
+  EXPECT_EQ(error_of(stale), Errc::quorum_not_reached);
+  EXPECT_THAT(message_of(stale), HasSubstr("m1 refused (was started a short time ago"));
 }
 
 TEST_F(QuorumStore, refuses_what_a_majority_cannot_do_soundly) {
@@ -159,7 +258,7 @@ TEST_F(QuorumStore, can_do_what_all_its_members_can) {
 }
 
 TEST_F(QuorumStore, says_what_it_is_and_how_it_is_asked) {
-  Options options;
+  Options options = usual();
   options.retries = 7;
   options.retry_delay = 11ms;
   options.retry_jitter = 5ms;

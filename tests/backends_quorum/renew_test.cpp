@@ -20,7 +20,7 @@ TEST_F(QuorumRenew, lasts_the_ttl_from_now_on_and_keeps_the_fence) {
 }
 
 TEST_F(QuorumRenew, takes_the_drift_off) {
-  Options options;
+  Options options = usual();
   options.drift = 0.1;
   open(3, options);
   granted(acquire({.owner = "anna"}));
@@ -171,15 +171,29 @@ TEST_F(QuorumRenew, by_a_client_that_finds_different_fences_agrees_on_the_larges
   EXPECT_THAT(fences(), Each(far_ahead + 21));
 }
 
-TEST_F(QuorumRenew, of_a_member_that_was_restarted_does_not_count_for_the_ttl) {
+TEST_F(QuorumRenew, of_a_member_that_was_restarted_counts_where_it_has_the_lease) {
+  open(3, with_grace(30s));
+  granted(acquire({.owner = "anna", .ttl = 10s}));
+  known[0]->is_now({.server = "new", .up_since = now()});
+  script({1}, Verb::renew, Fault::refuse(), 1);
+  granted(renew("anna"));
+}
+
+// As a client asks for when a connection came back: for no more than it believes in.
+TEST_F(QuorumRenew, with_a_member_that_was_away_makes_a_lease_no_shorter) {
   open(3);
   granted(acquire({.owner = "anna", .ttl = 10s}));
-  known[0]->is_now({.server = "new", .replaced_at = now()});
-  script({1}, Verb::renew, Fault::refuse(), 1);
-  auto renewing = start_renewal("anna");
-  EXPECT_EQ(error_of(renewing.result()), Errc::quorum_not_reached);
-  EXPECT_THAT(message_of(renewing.result()), HasSubstr("m0 refused (was restarted"));
-  granted(renew("anna"));
+  advance(5s);
+  members[0]->pause();
+  auto renewing = start_renewal("anna", 10s);
+  EXPECT_EQ(granted(outcome_of(renewing.result())).remaining, Micros(10s));
+  advance(1s);
+  members[0]->resume();
+  members[2]->pause();
+  renewing = start_renewal("anna", 1s);
+  const Micros left = granted(outcome_of(renewing.result())).remaining;
+  EXPECT_GT(left, Micros(8900ms));
+  EXPECT_LE(left, Micros(9s));
 }
 
 // A member where others read when the lease was upgraded has it as a shared one: new readers would

@@ -27,7 +27,7 @@ class RedlockCli : public Cli {
   std::string url() const {
     std::string all;
     for (std::size_t at = 0; at < members_.size(); ++at) all += (at == 0 ? "" : ",") + address(at);
-    return "redlock://" + all + "?retry_delay=20ms&retry_jitter=10ms&retries=1";
+    return "redlock://" + all + "?retry_delay=20ms&retry_jitter=10ms&retries=1&grace=0s";
   }
   Finished there(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"--store", url()});

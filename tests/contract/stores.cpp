@@ -86,7 +86,7 @@ Result<std::shared_ptr<store::Store>> open_remote(RuntimePtr runtime, const Fold
 Result<std::shared_ptr<store::Store>> open_quorum(RuntimePtr runtime, const Folder& folder) {
   std::vector<backends::quorum::MemberStore> members;
   for (const auto* each : {"a", "b", "c", "d", "e"}) {
-    members.push_back({shared_memory_store(folder / each, runtime), each});
+    members.push_back({shared_memory_store(folder / each, runtime), each, true});
   }
   backends::quorum::Options options;
   options.retries = 0;

@@ -139,6 +139,7 @@ void add_quorum_limits(std::map<std::string, Limit>& known) {
       {"max_member_timeout", Duration(max_member_timeout)},
       {"max_retry_delay", Duration(max_retry_delay)},
       {"max_retries", std::uint64_t{max_retries}},
+      {"default_grace", Duration(default_grace)},
       {"max_grace", Duration(max_grace)},
       {"max_pending_give_backs", std::uint64_t{max_pending_give_backs}},
       {"max_agreed_fence", std::uint64_t{model::limits::max_agreed_fence}},

@@ -25,8 +25,8 @@ TEST(Login, each_member_has_a_user_and_a_password_of_its_own) {
   RedisServer second({"--user", "worker", "on", ">second", "~*", "&*", "+@all"});
   RedisServer third;
   const auto url = [&](const std::string& password) {
-    return fmt::format("redlock://:{}@{},worker:second@{},{}?retries=0&timeout=10s", password,
-                       address_of(first.port()), address_of(second.port()),
+    return fmt::format("redlock://:{}@{},worker:second@{},{}?retries=0&timeout=10s&grace=0s",
+                       password, address_of(first.port()), address_of(second.port()),
                        address_of(third.port()));
   };
   const auto client = must_open(url("first%2Csecret"));
@@ -67,8 +67,8 @@ TEST(Login, a_member_may_speak_tls) {
         "--tls-auth-clients", "no"}));
     members += fmt::format("{}rediss://{}", i == 0 ? "" : ",", address_of(port));
   }
-  const auto client =
-      must_open(fmt::format("redlock://{}?timeout=10s&ca={}", members, authority.certificate_file));
+  const auto client = must_open(
+      fmt::format("redlock://{}?timeout=10s&grace=0s&ca={}", members, authority.certificate_file));
   EXPECT_TRUE(is_released(take_and_release(client)));
   // Nobody vouches for them.
   EXPECT_EQ(code_of(open("redlock://" + members)), "quorum_not_reached");
@@ -86,9 +86,9 @@ TEST(Login, members_with_and_without_tls_vote_together) {
                         "no"});
   RedisServer second;
   RedisServer third;
-  const auto client = must_open(fmt::format("redlock://rediss://{},{},{}?timeout=10s&ca={}",
-                                            address_of(port), address_of(second.port()),
-                                            address_of(third.port()), authority.certificate_file));
+  const auto client = must_open(
+      fmt::format("redlock://rediss://{},{},{}?timeout=10s&grace=0s&ca={}", address_of(port),
+                  address_of(second.port()), address_of(third.port()), authority.certificate_file));
   third.kill();
   EXPECT_TRUE(is_released(take_and_release(client)));
 }
@@ -97,9 +97,9 @@ TEST(Login, a_member_may_be_a_socket_file) {
   RedisServer first;
   RedisServer second;
   RedisServer third;
-  const auto client =
-      must_open(fmt::format("redlock://redis://{},{},{}?retries=0&timeout=10s", first.unix_path(),
-                            address_of(second.port()), address_of(third.port())));
+  const auto client = must_open(
+      fmt::format("redlock://redis://{},{},{}?retries=0&timeout=10s&grace=0s", first.unix_path(),
+                  address_of(second.port()), address_of(third.port())));
   third.kill();
   EXPECT_TRUE(is_released(take_and_release(client)));
 }

@@ -25,6 +25,8 @@ std::string redlock_url(const std::vector<std::uint16_t>& ports, const std::stri
   }
   std::string all = options;
   if (!all.contains("timeout=")) all += all.empty() ? "timeout=10s" : "&timeout=10s";
+  // The servers were started a moment ago.
+  if (!all.contains("grace=")) all += "&grace=0s";
   return fmt::format("redlock://{}?{}", members, all);
 }
 

@@ -76,7 +76,8 @@ Client must_open(const std::string& url);
 
 // "127.0.0.1:PORT", as messages have it.
 std::string address_of(std::uint16_t port);
-// A member may take the longest time there is, unless the options say how long.
+// A member may take the longest time there is and counts as soon as it is there, unless the options
+// say how long.
 std::string redlock_url(const std::vector<std::uint16_t>& ports, const std::string& options = "");
 
 class RedlockTest : public testing::Test {

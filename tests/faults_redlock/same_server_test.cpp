@@ -26,7 +26,7 @@ class SameServer : public RedlockTest {
       if (!members.empty()) members += ',';
       members += fmt::format("{}/{}", address(0), each);
     }
-    return "redlock://" + members + "?timeout=10s";
+    return "redlock://" + members + "?timeout=10s&grace=0s";
   }
 };
 

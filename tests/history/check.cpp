@@ -117,6 +117,7 @@ std::string_view to_string(Rule rule) {
     case Rule::loss_told_in_time: return "C9 loss_told_in_time";
     case Rule::everybody_served: return "C10 everybody_served";
     case Rule::well_formed: return "well_formed";
+    case Rule::no_needless_loss: return "C12 no_needless_loss";
   }
   return "unknown rule";
 }

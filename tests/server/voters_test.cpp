@@ -56,14 +56,14 @@ TEST(Voters, are_opened_even_if_none_can_be_reached) {
 }
 
 TEST(Voters, that_come_later_count_from_then_on) {
-  test::RedisServer late;
+  test::RedisServer late({"--appendonly", "yes"});
   late.kill();
   const auto opened = open_voters("memory:l-a,redis://127.0.0.1:1," + late.url());
   ASSERT_TRUE(opened) << opened.error().message;
   Client client(opened->core);
   ASSERT_FALSE(client.mutex("x").acquire());
   late.restart();
-  // It was never known before, so that nothing has to be waited for but the connection.
+  // It forgets nothing, so that nothing has to be waited for but the connection.
   EXPECT_TRUE(client.mutex("x").acquire({.wait = 20s}));
 }
 

@@ -56,6 +56,12 @@ class Acquiring {
   Result<Reply> not_confirmed(const Answers& confirmed);
 
   LocalTime began() const { return began_; }
+  // A re-entry goes on from there: members may have been told an older one again meanwhile.
+  Fence fence_of_owner() const {
+    return command().spec.kind == Kind::reentrant
+               ? quorum_->leases().largest_fence(name(), wanted().owner)
+               : 0;
+  }
 
  private:
   const model::LockCommand& command() const {
@@ -121,7 +127,7 @@ void Acquiring::stand_in_line() {
 // While it is open nothing is given back, since the lease is to be on as many members as there are;
 // should it be lost after all, every member is told then.
 Round::Rules Acquiring::rules() const {
-  Round::Rules rules{.ttl = wanted().ttl};
+  Round::Rules rules{.stake = Stake::grant, .ttl = wanted().ttl};
   if (enters_again()) rules.until = Round::Until::agreed;
   rules.late = [weak = std::weak_ptr(quorum_), fate = fate_, ear = std::weak_ptr(ear_),
                 name = name(), owner = wanted().owner, request = wanted().request, lasts = lasts()](
@@ -178,6 +184,7 @@ Agreement Acquiring::agreement_on(Fence fence) const {
           .owner = wanted().owner,
           .request = wanted().request,
           .fence = fence,
+          .stake = Stake::grant,
           .ttl = wanted().ttl,
           .deadline = request_.deadline};
 }
@@ -286,8 +293,12 @@ Task<Result<Reply>> acquire(QuorumPtr quorum, store::Request request) {
   attempt.note_where(answers);
   // What a majority minted alike, no other grant can have: each of them mints a number once.
   const auto agreed = quorum->options().fences ? agreed_fence(answers.ballots) : 0;
-  if (agreed) co_return attempt.granted(*agreed, attempt.began() + lease_of(answers.ballots));
-  auto agreeing = agree_on_fence(quorum, attempt.agreement_on(largest_fence(answers.ballots)));
+  const Fence at_least = attempt.fence_of_owner();
+  if (agreed && *agreed >= at_least) {
+    co_return attempt.granted(*agreed, attempt.began() + lease_of(answers.ballots));
+  }
+  const Fence proposed = std::max(largest_fence(answers.ballots), at_least);
+  auto agreeing = agree_on_fence(quorum, attempt.agreement_on(proposed));
   const Agreed last = co_await std::move(agreeing);
   const auto& confirmed = last.answers;
   if (rule(confirmed.ballots) != Ruling::carried) co_return attempt.not_confirmed(confirmed);

@@ -29,8 +29,13 @@ struct Conversion {
   model::Acquire wanted;
   std::uint64_t number = 0;  // of those of this lease
   std::shared_ptr<std::atomic<bool>> is_lost = std::make_shared<std::atomic<bool>>(false);
+  // Members that did it when the vote was over.
+  std::shared_ptr<std::atomic<unsigned long>> late_at =
+      std::make_shared<std::atomic<unsigned long>>(0);
 
   bool upgrades() const { return wanted.permits == all_permits; }
+  // Somebody whom a member forgot may be reading.
+  Stake stake() const { return upgrades() ? Stake::grant : Stake::renewal; }
   bool is_the_latest() const {
     const auto known = quorum->leases().find(name, wanted.owner, wanted.converts);
     return known && known->conversions == number && quorum->now() < known->valid_until;
@@ -65,7 +70,7 @@ MemberSet where_converted(const Conversion& conversion, const Answers& answers) 
   for (std::size_t at = 0; at < answers.replies.size(); ++at) {
     where.set(at, !conversion.upgrades() || fence_in(answers.replies[at]));
   }
-  return where;
+  return where | MemberSet(conversion.late_at->load());
 }
 
 // Of an upgrade that failed, on a member that may have it, or may get it later. Ends with the next
@@ -128,8 +133,9 @@ Task<Answers> ask_for_fences(Conversion conversion, LocalTime deadline) {
   Question question{.name = conversion.name,
                     .command = conversion.question(),
                     .deadline = std::min<LocalTime>(half, deadline)};
-  return conversion.quorum->ask(std::move(question),
-                                {.until = Round::Until::all, .ttl = conversion.wanted.ttl});
+  return conversion.quorum->ask(
+      std::move(question),
+      {.until = Round::Until::all, .stake = conversion.stake(), .ttl = conversion.wanted.ttl});
 }
 
 Task<Answers> ask_to_convert(Conversion conversion, Answers fences, LocalTime deadline) {
@@ -137,10 +143,18 @@ Task<Answers> ask_to_convert(Conversion conversion, Answers fences, LocalTime de
   Question question{.name = conversion.name,
                     .command = conversion.to(wanted.permits, nobodys_fence),
                     .deadline = conversion.quorum->deadline_for(wanted.ttl, deadline)};
-  Round::Rules rules{.ttl = wanted.ttl};
+  Round::Rules rules{.stake = conversion.stake(), .ttl = wanted.ttl};
   rules.late = [conversion](std::size_t member, const Ballot&, const Result<Reply>& reply) {
     const bool must_go = conversion.upgrades() && conversion.is_lost->load();
     if (must_go && may_have_happened(reply)) runtime::spawn(undo(conversion, member));
+    if (conversion.is_lost->load() || !fence_in(reply)) return;
+    conversion.late_at->fetch_or(1UL << member);
+    const auto known = conversion.quorum->leases().find(conversion.name, conversion.wanted.owner,
+                                                        conversion.wanted.converts);
+    const bool is_done = known && known->conversions == conversion.number + 1;
+    if (!is_done) return;
+    conversion.quorum->leases().counts_also_at(conversion.name, conversion.wanted.owner, *known,
+                                               member);
   };
   return conversion.quorum->ask(
       std::move(question), std::move(rules),
@@ -157,6 +171,7 @@ Agreement agreement_of(const Conversion& conversion, const Answers& answers, Loc
           .owner = wanted.owner,
           .request = wanted.converts,
           .fence = largest_fence(answers.ballots),
+          .stake = conversion.stake(),
           .ttl = wanted.ttl,
           .deadline = deadline,
           .counted = where_converted(conversion, answers)};

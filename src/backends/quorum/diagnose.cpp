@@ -47,13 +47,20 @@ void judge(const Quorum& quorum, Found& found) {
         fmt::format("the members' clocks are {} ms apart",
                     std::chrono::ceil<std::chrono::milliseconds>(spread).count()));
   }
-  if (found.may_forget && quorum.options().grace == Micros::zero()) {
-    const auto advised = std::chrono::ceil<std::chrono::seconds>(30s + spread);
+  const Micros grace = quorum.options().grace;
+  if (found.may_forget && grace == Micros::zero()) {
+    const auto advised = std::chrono::ceil<std::chrono::seconds>(default_grace + spread);
     found.sentences.push_back(fmt::format(
-        "members without appendonly forget their locks when they are restarted, and would grant "
-        "them again: set grace={}s (the longest ttl in use, 30s by default, and the difference of "
-        "the clocks), or turn appendonly on",
+        "members without appendonly forget their locks when they are restarted, and with grace=0s "
+        "they grant them again at once: set grace={}s (the longest ttl in use, and no less than "
+        "the "
+        "difference of the clocks), or turn appendonly on",
         advised.count()));
+  } else if (found.may_forget && spread > grace) {
+    found.sentences.push_back(fmt::format(
+        "that is more than grace, {}: a member without appendonly whose clock is behind "
+        "can give smaller fences than before, once it was restarted",
+        in_words(grace)));
   }
 }
 
@@ -92,8 +99,7 @@ Task<Result<std::vector<std::string>>> diagnose(QuorumPtr quorum, LocalTime dead
         member->store->clock_offset(quorum->deadline_for(max_member_timeout, deadline));
     const Result<Micros> offset = co_await std::move(measuring);
     if (offset) note_clock(found, *offset);
-    const auto standing = member->standing();
-    if (!standing.server.empty() && !standing.keeps_memory) found.may_forget = true;
+    if (member->is_forgetful()) found.may_forget = true;
   }
   if (found.away == quorum->size()) {
     co_return fail(Errc::unavailable, found.sentences.front());

@@ -11,6 +11,10 @@ void Leases::put(const LockName& name, const OwnerId& owner, KnownLease lease, L
     std::erase_if(leases_, [now](const auto& entry) { return entry.second.valid_until < now; });
     sweep_at_ = std::max<std::size_t>(64, 2 * leases_.size());
   }
+  if (lease.spec.kind == Kind::reentrant) {
+    const auto [first, last] = range(leases_, name, owner, model::RequestId::any);
+    for (auto entry = first; entry != last; ++entry) entry->second.fence = lease.fence;
+  }
   auto where = key(name, owner, lease.request);
   leases_.insert_or_assign(std::move(where), std::move(lease));
 }
@@ -27,6 +31,16 @@ bool Leases::knows(const LockName& name, const OwnerId& owner) const {
   const std::lock_guard lock(mutex_);
   const auto [first, last] = range(leases_, name, owner, model::RequestId::any);
   return first != last;
+}
+
+Fence Leases::largest_fence(const LockName& name, const OwnerId& owner) const {
+  const std::lock_guard lock(mutex_);
+  Fence largest = 0;
+  const auto [first, last] = range(leases_, name, owner, model::RequestId::any);
+  for (auto entry = first; entry != last; ++entry) {
+    largest = std::max(largest, entry->second.fence);
+  }
+  return largest;
 }
 
 void Leases::extend(const LockName& name, const OwnerId& owner, model::RequestId request,

@@ -39,12 +39,15 @@ struct KnownLease {
 
 class Leases {
  public:
+  // Re-entries share their fence: those that the owner has here get that of the new one.
   void put(const LockName& name, const OwnerId& owner, KnownLease lease, LocalTime now);
   // RequestId::any finds the only lease that the owner has here.
   std::optional<KnownLease> find(const LockName& name, const OwnerId& owner,
                                  model::RequestId request) const;
   // Whether the owner has any lease here.
   bool knows(const LockName& name, const OwnerId& owner) const;
+  // Of the leases that the owner has here; 0 if it has none.
+  Fence largest_fence(const LockName& name, const OwnerId& owner) const;
   // Only if it is still there.
   void extend(const LockName& name, const OwnerId& owner, model::RequestId request,
               LocalTime valid_until);

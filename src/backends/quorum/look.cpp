@@ -99,7 +99,9 @@ LockView merge(const Quorum& quorum, const Answers& answers) {
     const Member& member = *quorum.members()[at];
     const auto* seen = seen_by(answers, at);
     merged.members.push_back(row(member, answers.ballots[at], seen));
-    auto reason = seen ? member.why_not_counted(quorum.now(), default_ttl, quorum.options().grace)
+    constexpr Micros of_any_ttl{};
+    auto reason = seen ? member.why_not_counted(quorum.now(), Stake::grant, of_any_ttl,
+                                                quorum.options().grace)
                        : std::nullopt;
     if (reason) merged.members.back().reason = std::move(*reason);
     if (reason) merged.members.back().counts = false;

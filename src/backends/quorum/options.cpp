@@ -27,10 +27,6 @@ std::optional<Number> number_in(const std::string& text) {
   return value;
 }
 
-std::string in_words(Micros time) {
-  return text::format_duration(std::chrono::duration_cast<std::chrono::milliseconds>(time));
-}
-
 Result<void> set_drift(double& where, const Given& text) {
   if (!text) return {};
   const auto value = number_in<double>(*text);
@@ -75,6 +71,10 @@ Result<void> set_word(bool& where, std::string_view option, const Given& text,
 }
 
 }  // namespace
+
+std::string in_words(Micros time) {
+  return text::format_duration(std::chrono::duration_cast<std::chrono::milliseconds>(time));
+}
 
 Result<Options> take_options(std::map<std::string, std::string, std::less<>>& options) {
   const auto take = [&](std::string_view option) -> Given {

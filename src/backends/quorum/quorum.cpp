@@ -5,6 +5,7 @@
 
 #include "runtime/backoff.hpp"
 #include "runtime/log.hpp"
+#include "runtime/spawn.hpp"
 
 #include <fmt/format.h>
 
@@ -48,9 +49,31 @@ Task<Answers> Quorum::ask(Question question, Round::Rules rules, Round::Adapt ad
   return Round::run(std::move(round), std::move(question), std::move(adapt));
 }
 
+Result<void> Quorum::can_keep(Micros ttl) const {
+  const Micros grace = options_.grace;
+  if (grace == Micros::zero() || ttl <= grace) return {};
+  const auto forgetful = static_cast<std::size_t>(
+      std::ranges::count_if(*members_, [](const auto& member) { return member->is_forgetful(); }));
+  if (size() - forgetful >= majority_of(size())) return {};
+  return fail(Errc::bad_input,
+              fmt::format("ttl: {} is longer than grace, {}, and {} of {} members forget their "
+                          "locks when they are restarted (appendonly is off): such a lease could "
+                          "be granted twice; set grace to the longest ttl, or turn appendonly on",
+                          in_words(ttl), in_words(grace), forgetful, size()));
+}
+
 void Quorum::look_again() {
-  for (const auto& member : *members_) member->look_again();
-  if (const auto twins = find_twins(*members_, options_.allow_same_server)) {
+  for (const auto& member : *members_) member->look_again(now());
+  find_twins();
+}
+
+void Quorum::may_have_changed(std::size_t member) {
+  (*members_)[member]->may_have_changed(now());
+  find_twins();
+}
+
+void Quorum::find_twins() const {
+  if (const auto twins = quorum::find_twins(*members_, options_.allow_same_server)) {
     runtime::log_warning(fmt::format("redlock: {}: it is counted once", *twins));
   }
 }
@@ -115,7 +138,33 @@ constexpr unsigned max_fence_proposals = 16;
 // Rivals that have met once propose different fences the next time.
 constexpr std::uint64_t fence_spread = 16;
 
-Task<Answers> propose(const QuorumPtr& quorum, const Agreement& agreement, Fence fence) {
+// Members that have the lease with another fence are told the one that was agreed on. Not of a
+// read-write lock: an upgrade that came before this would get its old fence back.
+class Telling {
+ public:
+  Telling(QuorumPtr quorum, const Agreement& agreement)
+      : quorum_(std::move(quorum)), agreement_(agreement) {}
+
+  void agreed_on(Fence fence) { fence_ = fence; }
+  void heard(std::size_t member, const Ballot& ballot) const {
+    const Fence fence = fence_.load();
+    const bool is_told = fence != 0 && ballot.verdict == Ballot::Verdict::other_fence;
+    if (!is_told || agreement_.spec.kind == Kind::read_write) return;
+    model::Renew verb{agreement_.owner, agreement_.request, min_ttl, fence};
+    runtime::spawn(quorum_->members()[member]->store->apply(
+        {.name = agreement_.name,
+         .command = model::LockCommand{agreement_.spec, std::move(verb)},
+         .deadline = quorum_->deadline_for(agreement_.ttl, LocalTime::max())}));
+  }
+
+ private:
+  const QuorumPtr quorum_;
+  const Agreement agreement_;
+  std::atomic<Fence> fence_ = 0;
+};
+
+Task<Answers> propose(const QuorumPtr& quorum, const Agreement& agreement, Fence fence,
+                      std::shared_ptr<Telling> telling) {
   // A renewal never shortens, so that the smallest one leaves the lease as it is.
   model::Renew verb{.owner = agreement.owner,
                     .request = agreement.request,
@@ -125,23 +174,32 @@ Task<Answers> propose(const QuorumPtr& quorum, const Agreement& agreement, Fence
   Question question{.name = agreement.name,
                     .command = model::LockCommand{agreement.spec, std::move(verb)},
                     .deadline = quorum->deadline_for(agreement.ttl, agreement.deadline)};
-  return quorum->ask(std::move(question),
-                     {.ttl = agreement.ttl, .counted = agreement.counted, .fence = fence});
+  Round::Rules rules{
+      .stake = agreement.stake, .ttl = agreement.ttl, .counted = agreement.counted, .fence = fence};
+  rules.late = [telling = std::move(telling)](std::size_t member, const Ballot& ballot,
+                                              const Result<Reply>&) {
+    telling->heard(member, ballot);
+  };
+  return quorum->ask(std::move(question), std::move(rules));
 }
 
 }  // namespace
 
 Task<Agreed> agree_on_fence(QuorumPtr quorum, Agreement agreement) {
   Agreed agreed{.fence = agreement.fence};
+  const auto telling = std::make_shared<Telling>(quorum, agreement);
   for (unsigned proposals = 1;; ++proposals) {
     agreed.began = quorum->now();
-    auto proposing = propose(quorum, agreement, agreed.fence);
+    auto proposing = propose(quorum, agreement, agreed.fence, telling);
     agreed.answers = co_await std::move(proposing);
     const auto& ballots = agreed.answers.ballots;
     const bool may_go_on = proposals < max_fence_proposals && quorum->now() < agreement.deadline;
-    if (rule(ballots) == Ruling::carried || !is_fence_taken(ballots) || !may_go_on) {
+    if (rule(ballots) == Ruling::carried) {
+      telling->agreed_on(agreed.fence);
+      for (std::size_t at = 0; at < ballots.size(); ++at) telling->heard(at, ballots[at]);
       co_return agreed;
     }
+    if (!is_fence_taken(ballots) || !may_go_on) co_return agreed;
     // Larger than the last one: whoever refuses it says one that is.
     agreed.fence = largest_fence(ballots) + quorum->runtime()->random() % fence_spread;
   }

@@ -40,6 +40,11 @@ class Quorum : public std::enable_shared_from_this<Quorum> {
   static LocalTime believed_until(LocalTime began, Micros usable) {
     return began + usable - usable / 100 - 2ms;
   }
+  // The other way round: nothing that makes it believe in it for longer.
+  static Micros usable_until(LocalTime until, LocalTime began) {
+    const auto left = std::chrono::floor<Micros>(until - began);
+    return left + left / 99 + 2ms;
+  }
   Micros next_delay() const;
   // Nobody else has it, and a later one is larger.
   std::uint64_t next_place() { return ++last_place_; }
@@ -57,10 +62,17 @@ class Quorum : public std::enable_shared_from_this<Quorum> {
   std::shared_ptr<Ear> find_ear(model::ProcessId process) const;
   void remove_ear(model::ProcessId process);
 
+  // Refuses a ttl that no majority can keep: members that forget a lease count again after `grace`.
+  // Errors: bad_input.
+  Result<void> can_keep(Micros ttl) const;
+
   // Who is behind the addresses may have changed.
   void look_again();
+  void may_have_changed(std::size_t member);
 
  private:
+  void find_twins() const;
+
   const std::shared_ptr<const Members> members_;
   const Options options_;
   const std::shared_ptr<runtime::Runtime> runtime_;
@@ -100,6 +112,7 @@ struct Agreement {
   OwnerId owner;
   model::RequestId request{};
   Fence fence = 0;  // at least
+  Stake stake = Stake::grant;
   Micros ttl{};
   LocalTime deadline{};
   MemberSet counted = MemberSet().set();

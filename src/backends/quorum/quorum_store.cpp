@@ -98,6 +98,11 @@ Task<Result<Reply>> QuorumStore::apply(Request request) {
     return Task<Result<Reply>>(std::unexpected(std::move(good.error())));
   }
   const auto* wanted = std::get_if<model::Acquire>(&lock->verb);
+  const auto* renewed = std::get_if<model::Renew>(&lock->verb);
+  const Micros ttl = wanted ? wanted->ttl : renewed ? renewed->ttl : Micros::zero();
+  if (auto kept = quorum_->can_keep(ttl); !kept) {
+    return Task<Result<Reply>>(std::unexpected(std::move(kept.error())));
+  }
   const bool converts = wanted != nullptr && wanted->converts != model::RequestId::any;
   if (converts) return convert(quorum_, std::move(request));
   return by_verb[lock->verb.index()](quorum_, std::move(request));
@@ -190,8 +195,9 @@ Result<std::shared_ptr<store::Store>> make_quorum_store(std::vector<MemberStore>
   }
   Members members;
   for (auto& each : stores) {
-    members.push_back(std::make_unique<Member>(std::move(each.store), std::move(each.address)));
-    members.back()->look_again();
+    members.push_back(std::make_unique<Member>(std::move(each.store), std::move(each.address),
+                                               each.forgets_nothing));
+    members.back()->look_again(runtime->now());
   }
   if (const auto twins = find_twins(members, options.allow_same_server)) {
     return fail(Errc::bad_input,
@@ -200,9 +206,9 @@ Result<std::shared_ptr<store::Store>> make_quorum_store(std::vector<MemberStore>
                             *twins));
   }
   auto quorum = std::make_shared<Quorum>(std::move(members), options, std::move(runtime));
-  for (const auto& member : quorum->members()) {
-    member->store->on_change([weak = std::weak_ptr(quorum)] {
-      if (const auto still_there = weak.lock()) still_there->look_again();
+  for (std::size_t at = 0; at < quorum->size(); ++at) {
+    quorum->members()[at]->store->on_change([weak = std::weak_ptr(quorum), at] {
+      if (const auto still_there = weak.lock()) still_there->may_have_changed(at);
     });
   }
   return std::make_shared<QuorumStore>(std::move(quorum));

@@ -15,7 +15,8 @@ namespace holdfast::backends::quorum {
 
 struct MemberStore {
   std::shared_ptr<store::Store> store;
-  std::string address;  // for messages: no secrets
+  std::string address;           // for messages: no secrets
+  bool forgets_nothing = false;  // such as one of this process: no `grace` for it
 };
 
 // Members may be away and come later. Errors: bad_input for too few or too many of them, or if two

@@ -168,7 +168,10 @@ Task<Result<Reply>> release(QuorumPtr quorum, store::Request request) {
 // Every later grant must have a larger fence than what is answered here, so that this one is told
 // to all members as well.
 Task<Result<Reply>> force_release(QuorumPtr quorum, store::Request request) {
-  const auto command = std::get<model::LockCommand>(request.command);
+  // Where leases have no fence, none can be told from another.
+  auto& command = std::get<model::LockCommand>(request.command);
+  auto& force = std::get<model::ForceRelease>(command.verb);
+  if (!quorum->options().fences && force.up_to == 0) force.up_to = UINT64_MAX;
   auto asking = tell_all(quorum, request);
   const Answers answers = co_await std::move(asking);
   if (answered(answers) < majority_of(quorum->size())) {
@@ -206,13 +209,14 @@ Task<Result<Reply>> force_release(QuorumPtr quorum, store::Request request) {
 }
 
 // A fence is accepted if a majority accepts it and nobody of those who answered has seen a newer
-// one: what was accepted once is known to a member of every majority.
+// one: what was accepted once is known to a member of every majority. A member that may have
+// forgotten what it accepted does not count, as for a grant.
 Task<Result<Reply>> check_fence(QuorumPtr quorum, store::Request request) {
   Question question{.name = request.name,
                     .command = request.command,
                     .deadline = quorum->deadline_for(max_ttl, request.deadline),
                     .stop = request.stop};
-  auto asking = quorum->ask(std::move(question), {});
+  auto asking = quorum->ask(std::move(question), {.stake = Stake::grant});
   const Answers answers = co_await std::move(asking);
   if (rule(answers.ballots) != Ruling::carried) {
     co_return quorum_not_reached(*quorum, request.name, answers, "answered");

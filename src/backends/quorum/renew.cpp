@@ -136,6 +136,8 @@ class Renewing {
   }
   const model::Renew& wanted() const { return std::get<model::Renew>(command().verb); }
   bool is_of_one_lease() const { return wanted().request != model::RequestId::any; }
+  // What an owner has somewhere need not have been granted: it may be what a lost vote left there.
+  Stake stake() const { return known_ || is_of_one_lease() ? Stake::renewal : Stake::grant; }
 
   const QuorumPtr quorum_;
   const store::Request request_;
@@ -158,7 +160,8 @@ Task<Answers> Renewing::vote() const {
                     .deadline = quorum_->deadline_for(
                         std::max(wanted().ttl, 5 * quorum_->options().timeout), request_.deadline),
                     .stop = request_.stop};
-  Round::Rules rules{.ttl = std::max(wanted().ttl, known_ ? known_->ttl : Micros::zero())};
+  Round::Rules rules{.stake = stake(),
+                     .ttl = std::max(wanted().ttl, known_ ? known_->ttl : Micros::zero())};
   if (known_) rules.counted = known_->counts_at;
   // Those that were late when the lock was granted may have another fence: whoever does not know it
   // hears all of them before it believes one.
@@ -188,6 +191,7 @@ Agreement Renewing::agreement_on(Fence fence) const {
           .owner = wanted().owner,
           .request = wanted().request,
           .fence = fence,
+          .stake = stake(),
           .ttl = wanted().ttl,
           .deadline = request_.deadline};
 }
@@ -202,7 +206,10 @@ void Renewing::forget(const Answers& answers) {
 }
 
 Result<Reply> Renewing::granted(Fence fence, const Answers& answers) {
-  const Micros usable = quorum_->without_drift(lease_of(answers.ballots));
+  Micros usable = quorum_->without_drift(lease_of(answers.ballots));
+  // Another majority may have it for longer than the one that was heard first: a member that comes
+  // back has what was left when it went away.
+  if (known_) usable = std::max(usable, Quorum::usable_until(known_->valid_until, began_));
   const LocalTime valid_until = Quorum::believed_until(began_, usable);
   quorum_->leases().extend(name(), wanted().owner, wanted().request, valid_until);
   is_shown_->store(true);

@@ -123,9 +123,10 @@ Ballot Round::judge(std::size_t member, const Result<Reply>& reply) const {
   if (!reply) return from(reply.error(), asked.address, now >= slow_from_);
   const auto* outcome = std::get_if<model::LockOutcome>(&reply->outcome);
   Ballot ballot = outcome ? from(*outcome) : Ballot{.verdict = Verdict::yes};
-  if (!asked.is_known() && asked.look_again() && rules_.learned) rules_.learned();
-  if (ballot.verdict != Verdict::yes || rules_.ttl == Micros::zero()) return ballot;
-  if (auto reason = asked.why_not_counted(now, rules_.ttl, rules_.grace)) {
+  if (!asked.is_known() && asked.look_again(now) && rules_.learned) rules_.learned();
+  asked.heard(now);
+  if (ballot.verdict != Verdict::yes || rules_.stake == Stake::nothing) return ballot;
+  if (auto reason = asked.why_not_counted(now, rules_.stake, rules_.ttl, rules_.grace)) {
     ballot.verdict = Verdict::refused;
     ballot.reason = std::move(*reason);
   } else if (!rules_.counted.test(member)) {

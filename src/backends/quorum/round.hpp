@@ -38,7 +38,8 @@ class Round : public std::enable_shared_from_this<Round> {
   enum class Until : std::uint8_t { certain, agreed, all };
   struct Rules {
     Until until = Until::certain;
-    Micros ttl{};                           // of the lease that rests on it; 0: of no lease
+    Stake stake = Stake::nothing;           // what rests on it
+    Micros ttl{};                           // of the lease that does
     Micros grace{};                         // of the members
     MemberSet counted = MemberSet().set();  // the yes of the others is none
     Fence fence = 0;                        // that was proposed: only a yes with it is one

@@ -194,13 +194,15 @@ void Server::note_standing(const ServerIdentity& before, const ServerIdentity& n
   if (!before.run_id.empty()) standing_.replaced_at = at;
   standing_.server = now.run_id;
   standing_.place = std::to_string(endpoint_.database);
-  // Whole seconds, cut off: it began no later than this.
+  // The difference of two times in whole seconds, so that it may be one too many: it began no later
+  // than this.
   std::int64_t seconds = 0;
   const auto& text = now.uptime_s;
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), seconds);
   const bool is_told = parsed.ec == std::errc{};
   standing_.up_since.reset();
-  if (is_told) standing_.up_since = at - std::chrono::seconds(seconds);
+  if (is_told)
+    standing_.up_since = at - std::chrono::seconds(std::max<std::int64_t>(seconds - 1, 0));
 }
 
 store::Standing Server::standing() const {

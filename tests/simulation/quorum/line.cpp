@@ -75,8 +75,7 @@ void Line::meet(const Identity& who) {
     if (!standing_.server.empty()) standing_.replaced_at = at;
     standing_.server = std::move(server);
     standing_.place = "0";
-    // In whole seconds, as a Redis tells it.
-    standing_.up_since = at - std::chrono::seconds(who.up_for / second);
+    standing_.up_since = at - std::chrono::seconds(std::max<Time>(who.up_for_s - 1, 0));
     standing_.keeps_memory = who.keeps_memory;
   }
   if (!is_another_connection) return;

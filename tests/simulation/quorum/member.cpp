@@ -18,15 +18,21 @@ using model::StoreTime;
 Member::Member(const Time& now, const Plan& plan, std::size_t number, Hears hears)
     : now_(now),
       plan_(plan),
-      off_(plan.clocks[number]),
       hears_(std::move(hears)),
+      ahead_(plan.clocks[number].ahead),
+      rate_ppm_(plan.clocks[number].rate_ppm),
       up_at_(-3600 * second),
       fences_(std::make_unique<model::FenceCounter>()),
       locks_(plan.names.size()) {}
 
 StoreTime Member::clock() const {
-  const Time passed = now_ + now_ / 1'000'000 * off_.rate_ppm;
-  return StoreTime(Micros((epoch_us * microsecond + off_.ahead + stepped_ + passed) / microsecond));
+  return StoreTime(Micros((epoch_us * microsecond + now_ + ahead()) / microsecond));
+}
+
+void Member::bend_clock(std::int64_t rate_ppm) {
+  ahead_ = ahead();
+  bent_at_ = now_;
+  rate_ppm_ = rate_ppm;
 }
 
 Result<store::Reply> Member::apply(const store::Request& request) {
@@ -44,7 +50,9 @@ Result<store::Reply> Member::apply(const store::Request& request) {
 }
 
 Identity Member::identity() const {
-  return {.run = run_, .up_for = now_ - up_at_, .keeps_memory = plan_.members_keep_memory};
+  return {.run = run_,
+          .up_for_s = now_ / second - up_at_ / second,
+          .keeps_memory = plan_.members_keep_memory};
 }
 
 void Member::restart(Time up_at, bool forgets) {

@@ -14,7 +14,7 @@ namespace holdfast::simulation::quorum {
 // What a server says of itself to whoever connects.
 struct Identity {
   std::uint32_t run = 0;  // another one after each restart
-  Time up_for = 0;
+  Time up_for_s = 0;      // the difference of two times in whole seconds, as a Redis tells it
   bool keeps_memory = false;
 };
 
@@ -34,20 +34,23 @@ class Member {
   Identity identity() const;
   void restart(Time up_at, bool forgets);
   void come_up() { up_at_ = std::min(up_at_, now_); }
-  void step_clock(Time by) { stepped_ += by; }
+  void step_clock(Time by) { ahead_ += by; }
+  void bend_clock(std::int64_t rate_ppm);
 
   // As it is now; what has ended is left out.
   std::vector<model::Hold> holds(std::size_t lock) const;
   std::vector<model::Waiter> waiters(std::size_t lock) const;
 
  private:
+  Time ahead() const { return ahead_ + (now_ - bent_at_) / 1'000'000 * rate_ppm_; }
   model::StoreTime clock() const;
 
   const Time& now_;
   const Plan& plan_;
-  const MemberClock& off_;
   const Hears hears_;
-  Time stepped_ = 0;
+  Time ahead_;  // at bent_at_
+  Time bent_at_ = 0;
+  std::int64_t rate_ppm_;
   Time up_at_;
   std::uint32_t run_ = 1;
   std::unique_ptr<model::FenceCounter> fences_;

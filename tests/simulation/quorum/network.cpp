@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulation/quorum/network.hpp"
 
+#include "backends/quorum/vote.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -43,11 +45,34 @@ bool Network::hears(std::size_t member, model::ProcessId process) const {
   return clients_[number - 1].links[member].subscribed;
 }
 
-Time Network::travel() {
+void Network::trouble(Link& link, Time until) const {
+  constexpr Time until_asked_again = 250 * millisecond;
+  const Time patience = plan_.options.timeout.count() * microsecond;
+  link.troubles.add(now_, until + patience + until_asked_again);
+}
+
+void Network::stopped(std::size_t client, Time until) {
+  for (Link& link : clients_[client].links) trouble(link, until);
+}
+
+bool Network::had_a_majority(std::size_t client, const std::vector<std::size_t>& members,
+                             Time for_so_long) const {
+  const auto needed = backends::quorum::majority_of(members_.size());
+  if (members.size() < needed) return false;
+  std::vector<std::pair<Time, int>> changes;
+  for (const std::size_t member : members) {
+    clients_[client].links[member].troubles.collect(now_ - for_so_long, now_, changes);
+  }
+  return were_well(std::move(changes), members.size(), needed);
+}
+
+Time Network::travel(Link& link) {
   const Time usual = plan_.latency + dice_.between(0, plan_.latency / 2);
   if (!dice_.one_in(faults_->slow)) return now_ + usual;
   recorder_.harmless_fault();
-  return now_ + usual + dice_.between(0, slowest);
+  const Time late = now_ + usual + dice_.between(0, slowest);
+  trouble(link, late);
+  return late;
 }
 
 // A new connection does not wait for what is still on its way by the old one.
@@ -56,13 +81,16 @@ Time Network::in_order(Link& link, std::uint32_t connection, Time Link::* last) 
     link.connection = connection;
     link.last_up = link.last_down = 0;
   }
-  const Time arrival = std::max(travel(), link.*last + 1);
+  const Time arrival = std::max(travel(link), link.*last + 1);
   return link.*last = arrival;
 }
 
 void Network::carry(const LineId& from, Sent sent) {
   Link& link = this->link(from);
-  if (link.up_cut_until > now_ || dice_.one_in(faults_->lose)) return recorder_.harmless_fault();
+  if (link.up_cut_until > now_ || dice_.one_in(faults_->lose)) {
+    trouble(link, now_);
+    return recorder_.harmless_fault();
+  }
   const Time arrival = in_order(link, sent.connection, &Link::last_up);
   Packet packet{.line = from, .sent = std::move(sent), .era = era_};
   if (dice_.one_in(faults_->duplicate)) {
@@ -104,7 +132,10 @@ void Network::note_stray(const Packet& packet) {
 void Network::answer(const Packet& packet, Result<store::Reply> reply) {
   if (packet.is_copy) return;
   Link& to = link(packet.line);
-  if (to.down_cut_until > now_ || dice_.one_in(faults_->lose)) return recorder_.harmless_fault();
+  if (to.down_cut_until > now_ || dice_.one_in(faults_->lose)) {
+    trouble(to, now_);
+    return recorder_.harmless_fault();
+  }
   const bool is_given_up = to.connection != packet.sent.connection;
   if (is_given_up) return;
   const Time arrival = in_order(to, packet.sent.connection, &Link::last_down);
@@ -136,7 +167,7 @@ void Network::tell_waiters(std::size_t member, const LockName& name) {
       recorder_.harmless_fault();
       continue;
     }
-    to.last_notice = std::max(travel(), to.last_notice + 1);
+    to.last_notice = std::max(travel(to), to.last_notice + 1);
     process(id).arrive(to.last_notice, [line = to.line, name, message] {
       if (!line->is_gone()) line->tell(name, message);
     });
@@ -145,6 +176,7 @@ void Network::tell_waiters(std::size_t member, const LockName& name) {
 
 void Network::cut(const LineId& line, Direction direction, Time until) {
   Link& cut = link(line);
+  trouble(cut, until);
   // What is given back in the background may miss a moment in which it could be heard.
   const Time last_trouble =
       std::max({cut.up_cut_until, cut.down_cut_until, process(line).stopped_until()});
@@ -170,6 +202,7 @@ void Network::cut_most(std::size_t client) {
 }
 
 void Network::reset(const LineId& line) {
+  trouble(link(line), now_ + plan_.latency);
   process(line).arrive(now_ + plan_.latency, [broken = link(line).line] {
     if (!broken->is_gone()) broken->break_connection();
   });
@@ -198,6 +231,8 @@ void Network::restart(std::size_t member, Time up_at, bool forgets) {
   members_[member]->restart(up_at, forgets);
   for (std::size_t client = 0; client < clients_.size(); ++client) {
     const LineId id{client, member};
+    // What it forgot it has again after the next renewal but one.
+    trouble(link(id), forgets ? up_at + plan_.ttl : up_at);
     if (link(id).line->is_gone()) continue;
     link(id).subscribed = false;
     subscribe_again(id, up_at + dice_.between(0, 50 * millisecond));

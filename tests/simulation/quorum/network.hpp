@@ -2,6 +2,7 @@
 #pragma once
 
 #include "simulation/quorum/line.hpp"
+#include "simulation/quorum/troubles.hpp"
 #include "simulation/recorder.hpp"
 #include "simulation/turns.hpp"
 
@@ -33,6 +34,12 @@ class Network final : public Carrier {
   void restart(std::size_t member, Time up_at, bool forgets);
   // All is well from here on, and copies that were held up are gone.
   void heal();
+  // The client does nothing until then.
+  void stopped(std::size_t client, Time until);
+  // Whether the client could talk to a majority, and that of these members, at every moment of the
+  // time before now.
+  bool had_a_majority(std::size_t client, const std::vector<std::size_t>& members,
+                      Time for_so_long) const;
 
   // Beyond the time for which a place in line is given back: it ends by itself.
   bool was_cut_for_long(const LineId& line) const {
@@ -57,6 +64,7 @@ class Network final : public Carrier {
     Time last_up = 0;
     Time last_down = 0;
     Time last_notice = 0;
+    Troubles troubles;
   };
   struct Client {
     std::shared_ptr<Process> process;
@@ -72,7 +80,9 @@ class Network final : public Carrier {
   Link& link(const LineId& id) { return clients_[id.client].links[id.member]; }
   Process& process(const LineId& id) { return *clients_[id.client].process; }
   bool hears(std::size_t member, model::ProcessId process) const;
-  Time travel();
+  // Of whatever is on its way, and what is sent again after it.
+  void trouble(Link& link, Time until) const;
+  Time travel(Link& link);
   Time in_order(Link& link, std::uint32_t connection, Time Link::* last);
   void reach_member(const Packet& packet);
   void note_stray(const Packet& packet);

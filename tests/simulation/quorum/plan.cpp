@@ -9,7 +9,7 @@ namespace holdfast::simulation::quorum {
 namespace {
 
 constexpr Time furthest_off = 5 * second;
-constexpr std::int64_t fastest_ppm = 5'000;
+constexpr std::int64_t usually_fastest_ppm = 5'000;
 
 // Odd seeds have three members and even ones five, now and then four: a tie is no majority.
 std::size_t members_of(std::uint64_t seed) {
@@ -17,7 +17,8 @@ std::size_t members_of(std::uint64_t seed) {
   return seed % 16 == 0 ? 4 : 5;
 }
 
-std::vector<MemberClock> some_clocks(std::size_t members, Time off, Dice& dice) {
+std::vector<MemberClock> some_clocks(std::size_t members, Time off, std::int64_t fastest_ppm,
+                                     Dice& dice) {
   std::vector<MemberClock> clocks;
   for (std::size_t i = 0; i < members; ++i) {
     clocks.push_back({dice.between(-off, off), dice.between(-fastest_ppm, fastest_ppm)});
@@ -25,12 +26,12 @@ std::vector<MemberClock> some_clocks(std::size_t members, Time off, Dice& dice) 
   return clocks;
 }
 
-// Longer than any lease, and than the clock of one member is behind another's: what a forgetful
-// member counts from then on is above every fence of before.
+// As long as the longest lease, which has ended then; and as one member's clock is behind
+// another's: what a forgetful member counts from then on is above every fence of before.
 Time enough_grace(const Plan& plan) {
   const auto [least, most] = std::ranges::minmax(plan.clocks, {}, &MemberClock::ahead);
-  const Time drift = 2 * plan.longest / 1'000'000 * 2 * fastest_ppm;
-  return plan.ttl + (most.ahead - least.ahead) + drift + 20 * millisecond;
+  const Time drift = 2 * plan.longest / 1'000'000 * 2 * plan.fastest_ppm;
+  return std::max(plan.ttl, most.ahead - least.ahead + drift + 20 * millisecond);
 }
 
 std::uint32_t sometimes(Dice& dice, std::uint32_t likely, std::uint32_t unlikely) {
@@ -52,7 +53,30 @@ Faults some_faults(Dice& dice) {
   faults.cut = sometimes(dice, 1, 4);
   faults.reset = sometimes(dice, 2, 8);
   faults.restart = sometimes(dice, 4, 20);
+  faults.roll = sometimes(dice, 4, 12);
+  faults.bend_clock = sometimes(dice, 1, 6);
+  faults.join = sometimes(dice, 3, 12);
+  if (dice.one_in(3)) faults.force = static_cast<std::uint32_t>(dice.between(4, 20));
   return faults;
+}
+
+// Nothing goes wrong but that the members are restarted one by one: no lease may be lost.
+Faults maintenance(Dice& dice) {
+  Faults faults;
+  faults.roll = 1;
+  faults.duplicate = sometimes(dice, 10, 100);
+  faults.join = 4;
+  return faults;
+}
+
+model::LockSpec some_spec(Dice& dice) {
+  switch (dice.below(6)) {
+    case 0:
+    case 1: return model::LockSpec::read_write();
+    case 2: return model::LockSpec::reentrant();
+    case 3: return model::LockSpec::election();
+    default: return model::LockSpec::mutex();
+  }
 }
 
 // Members that only some can reach, and clients that never met them before they forgot.
@@ -60,6 +84,14 @@ void worst_faults(Faults& faults) {
   faults.cut = 1;
   faults.crash = 3;
   faults.amnesia = 2;
+}
+
+void forget_sometimes(Plan& plan, Hole hole, Dice& dice) {
+  plan.members_keep_memory = false;
+  plan.faults.restart = 0;
+  plan.faults.amnesia = static_cast<std::uint32_t>(dice.between(3, 12));
+  plan.options.grace = hole == Hole::none ? micros(enough_grace(plan)) + Micros(1) : Micros::zero();
+  if (hole != Hole::none) worst_faults(plan.faults);
 }
 
 backends::quorum::Options some_options(Dice& dice) {
@@ -83,23 +115,26 @@ Plan make_plan(std::uint64_t seed, Hole hole, Dice& dice) {
             .enough_grants = 30,
             .latency = dice.between(50, 2000) * microsecond,
             .faults = some_faults(dice)};
+  plan.shortest_ttl = dice.one_in(2) ? plan.ttl : std::max(plan.ttl / 16, 100 * millisecond);
   plan.longest = std::clamp(5 * plan.ttl, 5 * second, 15 * second);
+  const bool forgets = hole != Hole::none || dice.one_in(3);
+  plan.fastest_ppm = usually_fastest_ppm;
+  if (!forgets && dice.one_in(2)) {
+    plan.fastest_ppm = static_cast<std::int64_t>(plan.options.drift * 900'000);
+  }
   const Time off = hole == Hole::none ? dice.mostly_short(furthest_off) : furthest_off;
-  plan.clocks = some_clocks(members_of(seed), off, dice);
-  const std::size_t locks = dice.one_in(4) ? 2 : 1;
+  plan.clocks = some_clocks(members_of(seed), off, plan.fastest_ppm, dice);
+  const std::size_t locks = dice.below(4) == 0 ? 1 : 1 + dice.below(3);
   for (std::size_t i = 0; i < locks; ++i) {
     plan.names.push_back(LockName::make("lock" + std::to_string(i + 1)).value());
+    plan.specs.push_back(some_spec(dice));
   }
-  plan.spec = dice.one_in(3) ? model::LockSpec::read_write() : model::LockSpec::mutex();
-  const bool forgets = hole != Hole::none || dice.one_in(3);
   if (forgets) {
-    plan.members_keep_memory = false;
-    plan.faults.restart = 0;
-    plan.faults.amnesia = static_cast<std::uint32_t>(dice.between(3, 12));
-    if (hole == Hole::none) plan.options.grace = micros(enough_grace(plan)) + Micros(1);
-    if (hole != Hole::none) worst_faults(plan.faults);
+    forget_sometimes(plan, hole, dice);
   } else if (dice.one_in(4)) {
     plan.faults.step_clock = static_cast<std::uint32_t>(dice.between(3, 12));
+  } else if (dice.one_in(4)) {
+    plan.faults = maintenance(dice);
   }
   return plan;
 }

@@ -35,7 +35,11 @@ struct Faults {
   std::uint32_t reset = 0;
   std::uint32_t restart = 0;
   std::uint32_t amnesia = 0;
+  std::uint32_t roll = 0;  // every member is restarted, one after the other
   std::uint32_t step_clock = 0;
+  std::uint32_t bend_clock = 0;  // another rate from now on
+  std::uint32_t join = 0;        // a client that never met the members before
+  std::uint32_t force = 0;       // of the times between two attempts
 };
 
 struct MemberClock {
@@ -45,16 +49,18 @@ struct MemberClock {
 
 struct Plan {
   std::vector<MemberClock> clocks;  // one for each member
+  std::int64_t fastest_ppm = 0;
   bool members_keep_memory = true;
   backends::quorum::Options options;
-  Time ttl = 0;
+  Time ttl = 0;  // the longest
+  Time shortest_ttl = 0;
   unsigned clients = 0;
   unsigned workers = 0;  // in each of them
   unsigned enough_grants = 0;
   Time longest = 0;  // the bad part of the day
   Time latency = 0;
   std::vector<LockName> names;
-  model::LockSpec spec;  // of all of them
+  std::vector<model::LockSpec> specs;  // of each name
   Faults faults;
 
   std::size_t members() const { return clocks.size(); }

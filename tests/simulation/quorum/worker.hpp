@@ -6,6 +6,8 @@
 #include "simulation/quorum/world.hpp"
 #include "simulation/sleeper.hpp"
 
+#include <memory>
+#include <optional>
 #include <stop_token>
 
 namespace holdfast::simulation::quorum {
@@ -26,17 +28,21 @@ class Worker {
 
  private:
   Task<bool> run();
-  Task<bool> acquire(std::size_t lock);
+  Task<bool> acquire();
+  Task<std::shared_ptr<client::HeldLease>> take(client::Wanted wish, OpId op);
   Task<bool> use();
+  Task<bool> enter_again();
+  Task<bool> force_release();
   Task<bool> upgrade_for_a_while();
   Task<bool> give_back();
 
-  client::Wanted some_wish(std::size_t lock);
-  client::Terms some_terms();
+  client::Wanted some_wish();
+  client::Terms some_terms(Micros ttl);
+  OpId ask(const client::Wanted& wish, OpId outer);
   void maybe_cancel_soon();
   Time how_long();
-  void note_granted(OpId op);
-  void note_lost(OpId op);
+  void note_granted(OpId op, const client::HeldLease& lease);
+  void note_lost(OpId op, bool renews);
   bool is_silent() const { return client_.is_gone(); }
   bool is_over() const { return is_silent() || world_.is_ending(); }
 
@@ -47,9 +53,12 @@ class Worker {
   Sleeper sleeper_;
   bool done_ = false;
   std::size_t turns_ = 0;  // since all is calm
+  std::size_t lock_ = 0;
+  std::optional<OwnerId> owner_;
   OpId op_ = 0;
   OpId upgraded_ = 0;  // the attempt that made the lease of op_ exclusive
   bool is_shared_ = false;
+  bool was_upgraded_ = false;  // or there was a try
   std::shared_ptr<client::HeldLease> lease_;
   Time believed_until_ = 0;
   std::stop_source stop_;

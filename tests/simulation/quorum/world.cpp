@@ -30,7 +30,8 @@ World::World(std::uint64_t seed, Hole hole)
       hole_(hole),
       plan_(make_plan(seed, hole, dice_)),
       recorder_(now_),
-      network_(now_, plan_, dice_, recorder_) {
+      network_(now_, plan_, dice_, recorder_),
+      asked_before_(plan_.names.size()) {
   for (const LockName& name : plan_.names) recorder_.history.names.push_back(name.str());
 }
 
@@ -43,6 +44,39 @@ Promises World::promises() const {
 OpId World::asked(const Attempt& attempt, const OwnerId& owner) {
   over_.push_back(false);
   return recorder_.asked(attempt, owner);
+}
+
+void World::forced(history::ProcessId process, std::size_t lock, Fence fence) {
+  asked_before_[lock] = static_cast<OpId>(recorder_.history.attempts.size());
+  Event& event = recorder_.fault(What::forced, process);
+  event.name = static_cast<history::NameId>(lock + 1);
+  event.fence = fence;
+}
+
+std::vector<std::size_t> World::members_with(OpId op) const {
+  const Attempt& attempt = recorder_.history.attempt(op);
+  std::vector<std::size_t> found;
+  for (std::size_t member = 0; member < plan_.members(); ++member) {
+    const auto holds = network_.member(member).holds(attempt.name - 1);
+    // Of an owner that entered again it cannot be told which lease is whose.
+    const bool has_it = std::ranges::any_of(holds, [&](const model::Hold& hold) {
+      return attempt.owner == op && recorder_.op_of(hold.owner) == op &&
+             !network_.is_stray(member, hold.request);
+    });
+    if (has_it) found.push_back(member);
+  }
+  return found;
+}
+
+// A clock that was set ends leases early, and an operator when he likes.
+void World::lost(OpId op) {
+  const Attempt& attempt = recorder_.history.attempt(op);
+  if (first_step_ <= now_ || op <= asked_before_[attempt.name - 1]) return;
+  const auto members = members_with(op);
+  if (!network_.had_a_majority(attempt.process - 1, members, attempt.ttl)) return;
+  broken(history::Rule::no_needless_loss,
+         fmt::format("#{} was lost at {:.6f} s, although a majority had it and answered for a ttl",
+                     op, static_cast<double>(now_) / 1e9));
 }
 
 void World::start_client() {
@@ -96,6 +130,7 @@ bool World::turn(Time limit) {
     const Time until = now_ + dice_.mostly_short(2 * plan_.ttl);
     recorder_.fault(What::stopped, next->client->id, until);
     next->client->process->stop_until(until);
+    network_.stopped(next->client->id - 1, until);
   } else {
     next->client->process->turn();
     for (const auto& worker : next->client->workers) worker->look_at_lease();
@@ -140,6 +175,7 @@ void World::trouble_a_client() {
     network_.crash(number, dice_.mostly_short(second));
     start_client();
   }
+  if (dice_.one_in(plan_.faults.join) && clients_.size() < most_clients) start_client();
 }
 
 void World::trouble_a_member() {
@@ -159,16 +195,40 @@ void World::trouble_a_member() {
     if (by < 0) stepped_back_ -= by;
     first_step_ = std::min(first_step_, now_);
   }
-  if (dice_.one_in(faults.restart)) {
-    const Time up_at = now_ + millisecond + dice_.mostly_short(second);
-    recorder_.fault(What::unreachable, number_of(member), up_at);
-    network_.restart(member, up_at, false);
+  if (dice_.one_in(faults.bend_clock)) {
+    recorder_.harmless_fault();
+    network_.member(member).bend_clock(dice_.between(-plan_.fastest_ppm, plan_.fastest_ppm));
+  }
+  if (dice_.one_in(faults.restart)) restart(member);
+  if (now_ >= rolled_until_ && dice_.one_in(faults.roll)) {
+    const Time every = dice_.between(plan_.ttl / 6, plan_.ttl / 2) + 500 * millisecond;
+    rolled_until_ = now_ + static_cast<Time>(plan_.members()) * every + plan_.ttl;
+    roll(0, every);
   }
   if (!dice_.one_in(faults.amnesia)) return;
   const bool most_of_them =
       hole_ == Hole::majority_forgets || (hole_ == Hole::none && dice_.one_in(8));
   const std::size_t count = most_of_them ? backends::quorum::majority_of(plan_.members()) : 1;
   for (std::size_t i = 0; i < count; ++i) forget((member + i) % plan_.members());
+}
+
+void World::restart(std::size_t member) {
+  const Time up_at = now_ + millisecond + dice_.mostly_short(second);
+  recorder_.fault(What::unreachable, number_of(member), up_at);
+  network_.restart(member, up_at, false);
+}
+
+void World::roll(std::size_t member, Time every) {
+  if (calm_ || member == plan_.members()) return;
+  if (plan_.members_keep_memory) {
+    const Time up_at = now_ + millisecond + dice_.mostly_short(every / 4);
+    recorder_.fault(What::unreachable, number_of(member), up_at);
+    network_.restart(member, up_at, false);
+  } else {
+    forget(member);
+  }
+  network_.at_members.add(outside_time(now_ + every),
+                          [this, member, every] { roll(member + 1, every); });
 }
 
 void World::forget(std::size_t member) {
@@ -188,7 +248,7 @@ Time World::patience() const {
   for (std::size_t i = 0; i < plan_.members(); ++i) {
     const Time up_at = network_.member(i).up_at();
     // Uptimes are told in whole seconds.
-    longest = std::max(longest, up_at + grace + second - now_);
+    longest = std::max(longest, up_at + grace + 2 * second - now_);
   }
   return longest + 2 * plan_.ttl + plan_.ttl / 50 + stepped_back_ + 3 * second;
 }
@@ -244,7 +304,9 @@ void World::check_promptly_given_back(const std::vector<bool>& over) {
       for (const model::Hold& hold : network_.member(member).holds(lock)) {
         const OpId op = recorder_.op_of(hold.owner);
         const auto process = recorder_.history.attempt(op).process;
-        if (op > over.size() || !over[op - 1] || clients_[process - 1]->is_gone()) continue;
+        const OpId outer = recorder_.history.attempt(op).owner;
+        const bool is_over = op <= over.size() && over[op - 1] && (outer == 0 || over[outer - 1]);
+        if (!is_over || clients_[process - 1]->is_gone()) continue;
         if (network_.is_stray(member, hold.request)) continue;
         broken(history::Rule::orphans_vanish,
                fmt::format("member {} still has what #{} gave up", member + 1, op));

@@ -50,6 +50,11 @@ class World {
   OpId asked(const Attempt& attempt, const OwnerId& owner);
   // Of an attempt that failed or was released.
   void ended(OpId op) { over_[op - 1] = true; }
+  // A lease that was being renewed, and was never upgraded: that may be exclusive on fewer members
+  // than have it.
+  void lost(OpId op);
+  // An operator ends the leases on a lock: when it asks, and when it is answered, with the fence.
+  void forced(history::ProcessId process, std::size_t lock, Fence fence);
 
  private:
   void start_client();
@@ -58,11 +63,14 @@ class World {
   void trouble();
   void trouble_a_client();
   void trouble_a_member();
+  void restart(std::size_t member);
   void forget(std::size_t member);
+  void roll(std::size_t member, Time every);
   void calm_down();
   void come_to_an_end();
   bool hang_up_and_drain();
 
+  std::vector<std::size_t> members_with(OpId op) const;
   // The longest time until everything that went wrong has passed.
   Time patience() const;
   bool is_each_lock_served_since(Time since) const;
@@ -79,7 +87,9 @@ class World {
   Network network_;
   std::vector<std::unique_ptr<Client>> clients_;
   std::vector<Runnable<Client>> alive_;
-  std::vector<bool> over_;  // by attempt
+  std::vector<bool> over_;          // by attempt
+  std::vector<OpId> asked_before_;  // by lock: the last attempt that may have been ended by force
+  Time rolled_until_ = 0;
   Time first_step_ = history::for_ever;
   Time stepped_back_ = 0;
   bool calm_ = false;

@@ -43,6 +43,8 @@ void Servers::trouble_the_store() {
   }
   if (dice_.one_in(more.refuse_writes)) {
     primary().refuses_until = now_ + dice_.mostly_short(second);
+    // Whoever was handed the lock and has to ask for it once more is refused, and passed over.
+    recorder_.fault(What::unreachable, 0, primary().refuses_until);
   }
   if (dice_.one_in(more.change_rate)) {
     const std::int64_t fastest = plan_.drift_ppm;
@@ -145,6 +147,7 @@ void Servers::return_to_snapshot() {
     primary().data.forget_everything();
   if (dice_.one_in(plan_.servers.refuse_writes)) {
     primary().refuses_until = primary().up_at + dice_.between(0, second);
+    recorder_.fault(What::unreachable, 0, primary().refuses_until);
   }
   ++lineage_;
   for (const auto& node : nodes_) {

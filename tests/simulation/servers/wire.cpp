@@ -136,7 +136,7 @@ void Wire::unblock() {
 void Wire::pass_on(const CommandPtr& command) {
   in_flight_.push_back(command);
   if (servers_.dice().one_in(servers_.faults().lose_request)) {
-    servers_.recorder().harmless_fault();
+    servers_.recorder().fault(What::unreachable, number_, servers_.now());
     return reset_commands();
   }
   servers_.outside.add(outside_time(at_server()), [this, connection = connection_, peer = peer_,
@@ -178,7 +178,7 @@ void Wire::reach(std::uint32_t connection, Peer peer, const CommandPtr& command)
 void Wire::answer(std::uint32_t connection, const CommandPtr& command, Result<store::Reply> reply) {
   if (connection != connection_) return;
   if (servers_.dice().one_in(servers_.faults().lose_reply)) {
-    servers_.recorder().harmless_fault();
+    servers_.recorder().fault(What::unreachable, number_, servers_.now());
     return reset_commands();
   }
   process_->arrive(at_client(), [this, connection, command, reply = std::move(reply)]() mutable {

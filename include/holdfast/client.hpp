@@ -101,8 +101,8 @@ class Client {
   // fence, what it holds up to that one. Not renewed. A release, also a late copy of it, ends only
   // what was there when it was adopted: whatever the owner was granted since has a newer fence. An
   // extension covers what the owner holds by then, as a new adoption would: fence() and release
-  // follow it. Errors: not_held (also where all that the owner holds is newer than `fence`),
-  // not_owner, bad_input, unavailable.
+  // follow it, but never beyond a fence that was given. Errors: not_held (also where all that the
+  // owner holds is newer than `fence`), not_owner, bad_input, unavailable.
   Result<Lease> adopt(std::string_view name, std::string_view owner, Fence fence = 0) const;
 
   // Takes the lock away from whoever holds it, raises the fence, and serves the next in line. The

@@ -134,7 +134,8 @@ Result<Lease> Client::adopt(std::string_view name, std::string_view owner, Fence
                                .spec = {},
                                .owner = std::move(*good_owner),
                                .request = model::RequestId::any,
-                               .metadata = nullptr};
+                               .metadata = nullptr,
+                               .up_to = fence};
   const client::Terms terms{.ttl = default_ttl, .renew = false};
   return Lease(HeldLease::start(core_, std::move(identity), terms, won));
 }

@@ -26,6 +26,7 @@ class HeldLease : public std::enable_shared_from_this<HeldLease>, public HeldPla
     model::RequestId request{};
     std::uint32_t permits = all_permits;
     model::MetadataPtr metadata;
+    Fence up_to = 0;  // of RequestId::any: what is newer than this is not meant; 0: everything is
   };
 
   // `began`: when the acquire did, of a lease that was acquired.

@@ -97,9 +97,9 @@ Task<Result<void>> HeldLease::extend(Micros ttl) {
   const std::lock_guard lock(mutex_);
   if (state_ != State::held) co_return std::unexpected(why_not_held());
   if (renewed) plan_.change_ttl(ttl);
-  // An adopted lease stands for what its owner holds by now.
-  const bool is_adopted = identity_.request == model::RequestId::any;
-  if (renewed && is_adopted) fence_ = std::max(fence_, newest_fence_);
+  // What was adopted without a fence stands for all that its owner holds by now.
+  const bool is_of_all = identity_.request == model::RequestId::any && identity_.up_to == 0;
+  if (renewed && is_of_all) fence_ = std::max(fence_, newest_fence_);
   co_return renewed;
 }
 

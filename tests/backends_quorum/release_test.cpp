@@ -189,6 +189,36 @@ TEST_F(QuorumRelease, by_force_leaves_later_holders_alone) {
   EXPECT_EQ(must_be<model::Forced>(apply({spec, model::ForceRelease{fence}})).count, 1U);
 }
 
+// The operator looked while a vote was under way, whose members had a fence each.
+TEST_F(QuorumRelease, by_force_leaves_alone_what_was_granted_after_the_look) {
+  open(3);
+  for (int times = 0; times < 5; ++times) {
+    take_at({2}, {.owner = "ben"});
+    must_be<model::Released>(
+        apply_at(2, {spec, model::Release{owner_named("ben"), model::RequestId{1}}}));
+  }
+  take_at({0, 2}, {.owner = "anna"});
+  const auto seen = must_be<model::Seen>(apply({spec, model::Inspect{}}));
+  ASSERT_EQ(seen.lock.holders.size(), 1U);
+  apply_at(0, {spec, model::ForceRelease{}});
+  apply_at(2, {spec, model::ForceRelease{}});
+  script({2}, Verb::acquire, Fault::refuse());
+  script({2}, Verb::renew, Fault::refuse());
+  granted(acquire({.owner = "carl"}));
+  must_be<model::NotOwner>(apply({spec, model::ForceRelease{seen.lock.holders[0].fence}}));
+  EXPECT_EQ(holders(), counts({1, 1, 0}));
+}
+
+TEST_F(QuorumRelease, by_force_says_so_where_a_majority_may_still_have_it) {
+  open(3);
+  const auto fence = granted(acquire({.owner = "anna"})).fence;
+  apply_at(2, {spec, model::ForceRelease{}});
+  take_at({2}, {.owner = "anna"});
+  script({1}, Verb::force_release, Fault::refuse());
+  must_be<model::NotOwner>(apply({spec, model::ForceRelease{fence}}));
+  EXPECT_EQ(holders(), counts({0, 1, 1}));
+}
+
 TEST_F(QuorumRelease, by_force_is_not_undone_by_a_renewal_that_was_on_its_way) {
   open(5);
   const auto holder = store;

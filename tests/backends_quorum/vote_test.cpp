@@ -117,6 +117,13 @@ TEST(Vote, a_fence_is_agreed_if_a_majority_gave_it_alike) {
   EXPECT_EQ(agreed_fence(ballots("...")), std::nullopt);
 }
 
+TEST(Vote, a_fence_that_no_later_lease_can_have_is_the_agreed_one_or_the_smallest) {
+  EXPECT_EQ(fence_below_later_leases(Ballots{yes(8), yes(7), yes(8)}), 8U);
+  EXPECT_EQ(fence_below_later_leases(Ballots{yes(9), yes(7), yes(8)}), 7U);
+  EXPECT_EQ(fence_below_later_leases(Ballots{no(6), yes(9), yes(8)}), 8U);
+  EXPECT_EQ(fence_below_later_leases(ballots("...")), 0U);
+}
+
 TEST(Vote, the_largest_fence_is_one_that_counts) {
   EXPECT_EQ(largest_fence(Ballots{yes(7), yes(9), yes(8)}), 9U);
   EXPECT_EQ(largest_fence(Ballots{yes(7), no(9), yes(8)}), 8U);

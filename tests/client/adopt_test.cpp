@@ -114,6 +114,20 @@ TEST_F(Adopt, after_an_extension_stands_for_what_the_owner_holds_by_then) {
   EXPECT_TRUE(is_free("gpus"));
 }
 
+TEST_F(Adopt, up_to_a_fence_stays_so_after_an_extension) {
+  auto gpus = mine.api.semaphore("gpus", 3);
+  auto first = value_of(gpus.acquire({.owner = "me"}));
+  const Fence older = first.fence();
+  first.detach();
+  auto next = value_of(gpus.acquire({.owner = "me"}));
+  auto adopted = value_of(other.api.adopt("gpus", "me", older));
+  value_of(adopted.extend(60s));
+  EXPECT_EQ(adopted.fence(), older);
+  EXPECT_EQ(value_of(adopted.release()), Released::released);
+  EXPECT_EQ(holders("gpus"), 1U);
+  EXPECT_EQ(value_of(next.release()), Released::released);
+}
+
 TEST_F(Adopt, up_to_a_fence_leaves_newer_leases_of_the_owner_alone) {
   auto gpus = mine.api.semaphore("gpus", 3);
   auto first = value_of(gpus.acquire({.owner = "me"}));

@@ -63,17 +63,15 @@ void collect(Sightings<View>& out, const std::vector<View>& views) {
 }
 
 // As long as a majority has it.
-HolderView merge(std::vector<HolderView> sightings, std::size_t needed, bool with_fence) {
-  std::ranges::sort(sightings, std::greater<>(), &HolderView::remaining);
-  HolderView merged = sightings.front();
-  merged.remaining = sightings[needed - 1].remaining;
-  std::map<Fence, std::size_t> fences;
-  for (const HolderView& each : sightings) ++fences[each.fence];
-  // The one that most of them tell; of several, the largest.
-  merged.fence = std::ranges::max_element(fences, {}, [](const auto& entry) {
-                   return std::pair(entry.second, entry.first);
-                 })->first;
-  if (!with_fence) merged.fence = 0;
+HolderView merge(const Quorum& quorum, std::span<const HolderView> sightings) {
+  std::vector<Ballot> ballots(quorum.size());
+  for (std::size_t at = 0; at < sightings.size(); ++at) {
+    const HolderView& each = sightings[at];
+    ballots[at] = {.verdict = Verdict::yes, .fence = each.fence, .remaining = each.remaining};
+  }
+  HolderView merged = std::ranges::max(sightings, {}, &HolderView::remaining);
+  merged.remaining = lease_of(ballots);
+  merged.fence = quorum.options().fences ? fence_below_later_leases(ballots) : 0;
   return merged;
 }
 
@@ -86,8 +84,8 @@ std::optional<model::Granted> merge_mine(const Quorum& quorum, const Answers& an
         .verdict = Verdict::yes, .fence = seen->mine->fence, .remaining = seen->mine->remaining};
   }
   if (rule(ballots) != Ruling::carried) return std::nullopt;
-  const Fence fence = agreed_fence(ballots).value_or(largest_fence(ballots));
-  return model::Granted{quorum.options().fences ? fence : 0, lease_of(ballots)};
+  const Fence fence = quorum.options().fences ? fence_below_later_leases(ballots) : 0;
+  return model::Granted{fence, lease_of(ballots)};
 }
 
 LockView merge(const Quorum& quorum, const Answers& answers) {
@@ -117,7 +115,7 @@ LockView merge(const Quorum& quorum, const Answers& answers) {
   }
   for (auto& [party, sightings] : holders) {
     if (sightings.size() < needed) continue;
-    merged.holders.push_back(merge(std::move(sightings), needed, quorum.options().fences));
+    merged.holders.push_back(merge(quorum, sightings));
   }
   for (auto& [party, sightings] : waiters) {
     merged.waiters.push_back(

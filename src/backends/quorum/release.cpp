@@ -37,6 +37,16 @@ model::LockOutcome not_ours(const Answers& answers) {
   return model::NotHeld{};
 }
 
+// What was to end may still be there: so many have something newer that no majority is free of it.
+bool may_go_on(const Quorum& quorum, const Answers& answers) {
+  std::size_t newer = 0;
+  for (std::size_t at = 0; at < answers.replies.size(); ++at) {
+    const auto* outcome = answers.outcome(at);
+    if (outcome && std::holds_alternative<model::NotOwner>(*outcome)) ++newer;
+  }
+  return newer > answered(answers) - majority_of(quorum.size());
+}
+
 Task<Answers> tell_all(QuorumPtr quorum, store::Request request) {
   const LocalTime half = quorum->share_of(request.deadline, 2);
   Question question{.name = std::move(request.name),
@@ -179,7 +189,9 @@ Task<Result<Reply>> force_release(QuorumPtr quorum, store::Request request) {
   }
   model::Forced forced;
   add(forced, answers);
-  if (forced.count == 0) co_return Reply{.outcome = not_ours(answers)};
+  if (forced.count == 0 || may_go_on(*quorum, answers)) {
+    co_return Reply{.outcome = not_ours(answers)};
+  }
   // A renewal on its way may have been shown its majority before, and have given the lease again to
   // those who had ended it. With those who did not hear this it would be a majority.
   if (answered(answers) < quorum->size()) {

@@ -180,8 +180,7 @@ std::optional<Fence> Renewing::fence(const Answers& answers) const {
   if (!quorum_->options().fences) return 0;
   if (known_) return known_->fence;
   if (const auto agreed = agreed_fence(answers.ballots)) return agreed;
-  // Several leases have a fence each, and the largest speaks for all.
-  if (!is_of_one_lease()) return largest_fence(answers.ballots);
+  if (!is_of_one_lease()) return fence_below_later_leases(answers.ballots);
   return std::nullopt;
 }
 

@@ -79,6 +79,16 @@ Fence largest_fence(std::span<const Ballot> ballots) {
   return largest;
 }
 
+Fence fence_below_later_leases(std::span<const Ballot> ballots) {
+  if (const auto agreed = agreed_fence(ballots)) return *agreed;
+  std::optional<Fence> smallest;
+  for (const Ballot& ballot : ballots) {
+    if (ballot.verdict != Verdict::yes) continue;
+    smallest = std::min(smallest.value_or(ballot.fence), ballot.fence);
+  }
+  return smallest.value_or(0);
+}
+
 bool is_fence_taken(std::span<const Ballot> ballots) {
   const auto others = count(ballots, Verdict::other_fence);
   const auto at_most = others + count(ballots, Verdict::yes) + count(ballots, Verdict::pending);

@@ -61,6 +61,10 @@ Micros lease_of(std::span<const Ballot> ballots);
 std::optional<Fence> agreed_fence(std::span<const Ballot> ballots);
 // Of those that have the lease.
 Fence largest_fence(std::span<const Ballot> ballots);
+// Which fence of a lease that a majority has may be told, if only one that tells it from every
+// later lease will do. Where they agree on none, the smallest: each later majority has a member of
+// this one, and that one gives out a larger fence than it has here.
+Fence fence_below_later_leases(std::span<const Ballot> ballots);
 
 // Of a vote on a fence that is lost: whether a larger one may be agreed on.
 bool is_fence_taken(std::span<const Ballot> ballots);

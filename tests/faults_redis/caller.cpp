@@ -27,6 +27,12 @@ Time sent_for(Time until, Micros ttl) {
   return until - nanoseconds(ttl - (ttl / 100 + Micros(2000)));
 }
 
+// What was handed over is good for half a second until it is confirmed. Of a shorter ttl as little
+// may be left after a slow answer.
+bool is_claim(Micros ttl, Time left) {
+  return ttl >= std::chrono::seconds(3) && left <= 500 * millisecond;
+}
+
 }  // namespace
 
 Detail detail_of(Errc code) {
@@ -70,7 +76,8 @@ Caller::Answer Caller::acquire(const Want& want, std::stop_token stop) {
                   .fifo = waits,
                   .waits = waits,
                   .ttl = nanoseconds(want.ttl),
-                  .give_up = waits ? log_.now() + nanoseconds(want.wait) : history::for_ever});
+                  .give_up = waits ? log_.now() + nanoseconds(want.wait) : history::for_ever,
+                  .renews = want.renew && want.renew_every <= want.ttl / 3});
   auto lease = ask(want, op, std::move(stop));
   if (!lease) {
     log_.add({.op = op, .what = What::failed, .detail = detail_of(lease.error().code)});
@@ -78,7 +85,12 @@ Caller::Answer Caller::acquire(const Want& want, std::stop_token stop) {
   }
   const Time now = log_.now();
   const Time until = now + nanoseconds(lease->remaining());
-  log_.add({.at = now, .until = until, .fence = lease->fence(), .op = op, .what = What::granted});
+  log_.add({.at = now,
+            .until = until,
+            .fence = lease->fence(),
+            .op = op,
+            .what = What::granted,
+            .claim = waits && is_claim(want.ttl, until - now)});
   auto upgraded = std::make_shared<std::atomic<OpId>>(0);
   lease->on_lost([&log = log_, op, upgraded](const Error&) {
     if (const OpId second = *upgraded; second != 0) log.add({.op = second, .what = What::lost});
@@ -135,6 +147,7 @@ bool Caller::upgrade(Hold& hold, Micros wait, std::stop_token stop) {
   attempt.fifo = false;
   attempt.waits = wait > Micros::zero();
   attempt.converts = hold.op;
+  attempt.renews = false;
   attempt.give_up = attempt.waits ? log_.now() + nanoseconds(wait) : history::for_ever;
   const OpId op = log_.asked(attempt);
   std::jthread looking(

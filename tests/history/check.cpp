@@ -20,6 +20,7 @@ void on_granted(Notes& notes, const Moment& now) {
   if (now.op.granted != now.index) return;
   const bool re_entry = fences::on_granted(notes, now);
   belief::on_granted(notes, now);
+  needless::on_granted(now);
   line::on_served(notes, now, re_entry);
 }
 
@@ -27,6 +28,7 @@ void on_renewed(Notes& notes, const Moment& now) {
   fences::on_renewed(notes, now);
   leases::on_renewed(notes, now);
   deadlines::on_renewed(notes, now);
+  needless::on_renewed(now);
   belief::on_renewed(notes, now);
 }
 
@@ -50,6 +52,7 @@ void follow_attempt(Notes& notes, const Moment& now) {
     case What::renewed: on_renewed(notes, now); break;
     case What::failed: line::on_left(notes, now); break;
     case What::released: leases::on_released(notes, now); break;
+    case What::lost: needless::on_lost(notes, now); break;
     case What::read:
     case What::wrote:
       if (now.event.since == 0 || now.event.since >= now.event.at) {
@@ -117,7 +120,7 @@ std::string_view to_string(Rule rule) {
     case Rule::loss_told_in_time: return "C9 loss_told_in_time";
     case Rule::everybody_served: return "C10 everybody_served";
     case Rule::well_formed: return "well_formed";
-    case Rule::no_needless_loss: return "C12 no_needless_loss";
+    case Rule::needless_loss: return "C11 needless_loss";
   }
   return "unknown rule";
 }

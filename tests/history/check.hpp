@@ -24,9 +24,8 @@ enum class Rule : std::uint8_t {
   nothing_lost = 8,             // C8  increments through the fenced resource add up
   loss_told_in_time = 9,        // C9  `lost` comes no later than the believed end
   everybody_served = 10,        // C10 without faults every live waiter is served within 3 ttl
-  well_formed = 11,             //     the history itself makes sense
-  no_needless_loss =
-      12,  // C12 no lease is lost while its process runs and its store answers in time
+  needless_loss = 11,           // C11 no lease is lost while its process runs and its store answers
+  well_formed = 12,             //     the history itself makes sense
 };
 
 struct Violation {

@@ -25,6 +25,10 @@ TEST(CleanHistory, of_a_reader_that_enters_before_the_downgrade_is_answered) {
 }
 TEST(CleanHistory, of_a_line_that_cannot_be_watched) { expect_clean(line); }
 TEST(CleanHistory, of_processes_that_stop_and_crash) { expect_clean(stopped); }
+TEST(CleanHistory, of_a_lease_that_is_renewed) { expect_clean(kept); }
+TEST(CleanHistory, of_a_hand_over_that_is_confirmed_before_its_process_is_stopped) {
+  expect_clean(handed);
+}
 TEST(CleanHistory, of_a_calm_after_faults) { expect_clean(calm); }
 TEST(CleanHistory, without_any_event) { expect_clean(""); }
 

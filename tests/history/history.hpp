@@ -28,7 +28,8 @@ enum class What : std::uint8_t {
   // The caller. `asked` comes first and exactly once; see Attempt for what it says.
   asked,      // began to acquire
   queued,     // was told its place: number = place
-  granted,    // has the lease: fence, until = believed until
+  granted,    // has the lease: fence, until = believed until; claim = handed over, and not yet
+              // confirmed for the whole ttl
   renewing,   // a renewal was sent
   renewed,    // a renewal was confirmed: since = when it was sent, until = believed until now
   failed,     // the acquire ended without a lease; detail = error code (to_string(Errc))
@@ -46,7 +47,8 @@ enum class What : std::uint8_t {
                  // number = leases the same owner still has on the name
   self_blocked,  // refused or queued `op` because of a lease of the same attempt
   // Faults. Of one process, or of the store if `process` is 0.
-  unreachable,    // messages to or from the process are late or lost, until `until`
+  unreachable,    // messages to or from the process are late or lost, until `until`; `delays`
+                  // if none is lost, and all arrive when it is over
   stopped,        // the process does nothing at all, until `until` (for_ever: it crashed)
   data_lost,      // the store forgot something
   clock_stepped,  // the store's clock was set: number = by how many nanoseconds
@@ -85,6 +87,8 @@ struct Event {
   What what = What::asked;
   Detail detail = Detail::none;
   bool accepted = false;
+  bool claim = false;
+  bool delays = false;
 };
 
 // What an attempt is about; said once, with `asked`.
@@ -100,6 +104,8 @@ struct Attempt {
   OpId converts = 0;           // this attempt upgrades or downgrades the lease of that one
   Time ttl = 0;
   Time give_up = for_ever;  // when the caller stops waiting
+  bool renews = false;      // the lease is renewed until the caller lets go, or for ...
+  Time max_hold = 0;        // ... so long; 0: without a limit
 };
 
 struct History {

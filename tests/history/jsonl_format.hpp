@@ -37,13 +37,18 @@ enum class Field : std::uint8_t {
   left,
   step_ns,
   patience_ns,
+  renews,
+  max_hold_ns,
+  claim,
+  delays,
 };
 
-inline constexpr std::array<std::string_view, 25> field_names{
-    "at_ns",    "event",     "op",       "name",       "process",  "owner",  "permits",
-    "capacity", "reentrant", "fifo",     "waits",      "converts", "ttl_ns", "give_up_ns",
-    "place",    "fence",     "until_ns", "since_ns",   "detail",   "value",  "accepted",
-    "by",       "left",      "step_ns",  "patience_ns"};
+inline constexpr std::array<std::string_view, 29> field_names{
+    "at_ns",       "event",      "op",          "name",  "process",  "owner",
+    "permits",     "capacity",   "reentrant",   "fifo",  "waits",    "converts",
+    "ttl_ns",      "give_up_ns", "place",       "fence", "until_ns", "since_ns",
+    "detail",      "value",      "accepted",    "by",    "left",     "step_ns",
+    "patience_ns", "renews",     "max_hold_ns", "claim", "delays"};
 
 // A set of fields.
 using Fields = std::uint32_t;
@@ -63,9 +68,9 @@ struct EventFormat {
 inline constexpr std::array<EventFormat, 21> event_formats{{
     {"asked", set_of(Field::op, Field::name, Field::process, Field::ttl_ns),
      set_of(Field::owner, Field::permits, Field::capacity, Field::reentrant, Field::fifo,
-            Field::waits, Field::converts, Field::give_up_ns)},
+            Field::waits, Field::converts, Field::give_up_ns, Field::renews, Field::max_hold_ns)},
     {"queued", set_of(Field::op, Field::place)},
-    {"granted", set_of(Field::op, Field::fence, Field::until_ns)},
+    {"granted", set_of(Field::op, Field::fence, Field::until_ns), set_of(Field::claim)},
     {"renewing", set_of(Field::op)},
     {"renewed", set_of(Field::op, Field::since_ns, Field::until_ns), set_of(Field::fence)},
     {"failed", set_of(Field::op, Field::detail)},
@@ -79,7 +84,7 @@ inline constexpr std::array<EventFormat, 21> event_formats{{
     {"held", set_of(Field::op, Field::fence, Field::until_ns), set_of(Field::since_ns)},
     {"freed", set_of(Field::op), set_of(Field::by, Field::left)},
     {"self_blocked", set_of(Field::op)},
-    {"unreachable", set_of(Field::until_ns), set_of(Field::process)},
+    {"unreachable", set_of(Field::until_ns), set_of(Field::process, Field::delays)},
     {"stopped", set_of(Field::until_ns), set_of(Field::process)},
     {"data_lost"},
     {"clock_stepped", set_of(Field::step_ns)},

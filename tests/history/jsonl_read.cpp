@@ -161,7 +161,9 @@ class Reader {
         !read_id(Field::owner, owners_, attempt.owner) || !read_share(attempt) ||
         !read_flag(Field::reentrant, attempt.reentrant) || !read_flag(Field::fifo, attempt.fifo) ||
         !read_flag(Field::waits, attempt.waits) || !read_time(Field::ttl_ns, attempt.ttl) ||
-        !read_time(Field::give_up_ns, attempt.give_up)) {
+        !read_time(Field::give_up_ns, attempt.give_up) ||
+        !read_flag(Field::renews, attempt.renews) ||
+        !read_time(Field::max_hold_ns, attempt.max_hold)) {
       return false;
     }
     if (!has(Field::owner)) attempt.owner = owners_.fresh();
@@ -180,7 +182,8 @@ class Reader {
 
   bool read_numbers() {
     if (!read_time(Field::until_ns, event_.until) || !read_time(Field::since_ns, event_.since) ||
-        !read_fence() || !read_flag(Field::accepted, event_.accepted)) {
+        !read_fence() || !read_flag(Field::accepted, event_.accepted) ||
+        !read_flag(Field::claim, event_.claim) || !read_flag(Field::delays, event_.delays)) {
       return false;
     }
     for (const Field field : {Field::place, Field::value, Field::left, Field::step_ns}) {

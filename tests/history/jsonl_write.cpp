@@ -78,6 +78,8 @@ void put_attempt(Line& line, const History& history, const Attempt& attempt) {
   if (attempt.converts != 0) line.number(Field::converts, attempt.converts);
   line.number(Field::ttl_ns, attempt.ttl);
   if (attempt.give_up != for_ever) line.number(Field::give_up_ns, attempt.give_up);
+  if (attempt.renews) line.flag(Field::renews, true);
+  if (attempt.max_hold != 0) line.number(Field::max_hold_ns, attempt.max_hold);
 }
 
 // What `number` is called.
@@ -115,6 +117,8 @@ void append_jsonl(const History& history, std::size_t index, std::string& to) {
   const Field number = number_field(event.what);
   if (says(number, event.number != 0)) line.number(number, event.number);
   if (says(Field::accepted, false)) line.flag(Field::accepted, event.accepted);
+  if (says(Field::claim, event.claim)) line.flag(Field::claim, true);
+  if (says(Field::delays, event.delays)) line.flag(Field::delays, true);
   if (says(Field::detail, false)) {
     line.word(Field::detail, detail_names[static_cast<std::size_t>(event.detail)]);
   }

@@ -9,11 +9,13 @@ void Notes::start(const History& of, std::size_t most) {
   names.assign(of.names.size() + 1, {});
   processes.assign(1, {});
   stops.clear();
+  troubles.clear();
   uses.clear();
   fences.start(2 * of.attempts.size());
   in_store.start(of.attempts.size());
   calm = none;
   ended = 0;
+  has_renewals = false;
   set_back = 0;
   data_lost = -1;
   stepped = -1;

@@ -81,6 +81,11 @@ struct OpNote {
   std::uint64_t held_fence = 0;
   Time held_until = 0;
   Index held = none;
+  // The last answer that gave it more time: when its question was sent, and how long it was good
+  // for then.
+  Time answered = 0;
+  Time worth = 0;
+  bool claimed = false;  // handed over, and not confirmed since
 };
 
 struct NameNote {
@@ -108,6 +113,14 @@ struct Stop {
   Time until = 0;
 };
 
+// A process, or the store, could not be talked to.
+struct Trouble {
+  ProcessId process = 0;
+  Time at = 0;
+  Time until = 0;
+  bool delays = false;  // all that was sent arrived when it was over
+};
+
 struct Use {
   Time decided = 0;
   Index event = 0;
@@ -133,20 +146,22 @@ struct Notes {
   std::vector<NameNote> names;
   std::vector<ProcessNote> processes;
   std::vector<Stop> stops;
+  std::vector<Trouble> troubles;
   std::vector<Use> uses;          // decided on earlier than they happened, by that time
   Table<FenceNote> fences;        // by fence and name
   Table<std::uint32_t> in_store;  // by owner and name: how many leases
   // Of the whole history.
   Index calm = none;
   Time ended = 0;
-  Time set_back = 0;  // by how much the store's clock was set back, all in all
+  bool has_renewals = false;  // they were written down when they were sent
+  Time set_back = 0;          // by how much the store's clock was set back, all in all
   // Until now.
   std::int64_t data_lost = -1;
   std::int64_t stepped = -1;
   bool was_set_back = false;
   // The result.
   std::vector<Violation> found;
-  std::array<std::size_t, 12> kept{};
+  std::array<std::size_t, 13> kept{};
   std::size_t count = 0;
   std::size_t limit = 0;
 
@@ -253,6 +268,12 @@ void on_queued(Notes& notes, const Moment& now);
 void on_served(Notes& notes, const Moment& now, bool re_entry);
 void on_left(Notes& notes, const Moment& now);
 }  // namespace line
+
+namespace needless {
+void on_granted(const Moment& now);
+void on_renewed(const Moment& now);
+void on_lost(Notes& notes, const Moment& now);
+}  // namespace needless
 
 namespace deadlines {
 void on_renewed(Notes& notes, const Moment& now);

@@ -246,6 +246,35 @@ inline constexpr const char* stopped = R"(
   5000 ended
 )";
 
+// A lease that is renewed, and given back.
+inline constexpr const char* kept = R"(
+  0 asked a renews process=p1
+  2 granted a fence=10 until=97
+  33 renewing a
+  34 renewed a since=33 until=130
+  66 renewing a
+  67 renewed a since=66 until=163
+  80 releasing a
+  82 released a detail=released
+  5000 ended
+)";
+
+// A waiter is handed the lock, starts with a claim of half a second and confirms it.
+inline constexpr const char* handed = R"(
+  0 asked a process=p1 ttl=3000
+  2 granted a fence=10 until=2970
+  4 asked b fifo waits renews process=p2 ttl=3000
+  50 releasing a
+  52 released a detail=released
+  53 granted b fence=11 until=546 claim
+  61 renewing b
+  62 renewed b since=61 until=3029
+  70 stopped process=p2 until=900
+  950 releasing b
+  952 released b detail=released
+  5000 ended
+)";
+
 // Faults end, and who waits is served.
 inline constexpr const char* calm = R"(
   0 asked a fifo waits process=p1

@@ -29,7 +29,7 @@ namespace story_detail {
 
 inline bool is_time(std::string_view key) {
   return key == "until" || key == "since" || key == "ttl" || key == "give_up" || key == "step" ||
-         key == "patience";
+         key == "patience" || key == "max_hold";
 }
 
 inline bool is_bare(std::string_view value) {
@@ -66,7 +66,8 @@ inline std::string to_json(const std::string& line) {
       said.emplace_back(word.substr(0, equals), word.substr(equals + 1));
     else if (word == "refused")
       said.emplace_back("accepted", "false");
-    else if (word == "fifo" || word == "waits" || word == "reentrant")
+    else if (word == "fifo" || word == "waits" || word == "reentrant" || word == "renews" ||
+             word == "claim" || word == "delays")
       said.emplace_back(word, "true");
     else
       op = word;

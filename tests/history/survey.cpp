@@ -123,7 +123,7 @@ void note_attempt(Notes& notes, Index index, const Event& event) {
       op.done = std::min(op.done, event.at);
       if (event.detail == Detail::released) op.gone = std::min(op.gone, event.at);
       break;
-    case What::renewing:
+    case What::renewing: notes.has_renewals = true; [[fallthrough]];
     case What::renewed: op.alive = event.at; break;
     case What::read:
     case What::wrote: note_use(notes, index, event); break;
@@ -139,6 +139,11 @@ void note_attempt(Notes& notes, Index index, const Event& event) {
 void note_fault(Notes& notes, const Event& event) {
   if (event.what == What::clock_stepped && event.number < 0) {
     notes.set_back = later(notes.set_back, -std::max(event.number, -for_ever));
+  }
+  if (event.what == What::unreachable || (event.what == What::stopped && event.process == 0)) {
+    // A server that stands still answers everything once it goes on.
+    const bool delays = event.delays || event.what == What::stopped;
+    notes.troubles.push_back({event.process, event.at, event.until, delays});
   }
   if (event.what != What::stopped) return;
   notes.stops.push_back({event.process, event.at, event.until});

@@ -71,7 +71,8 @@ std::uint64_t Recorder::hash() const {
     mix(std::uint64_t{event.op} << 32 | event.by);
     mix(std::uint64_t{event.name} << 32 | event.process);
     mix(std::uint64_t{std::to_underlying(event.what)} << 16 |
-        std::uint64_t{std::to_underlying(event.detail)} << 8 | std::uint64_t{event.accepted});
+        std::uint64_t{std::to_underlying(event.detail)} << 8 | std::uint64_t{event.accepted} |
+        std::uint64_t{event.claim} << 1 | std::uint64_t{event.delays} << 2);
   }
   return sum;
 }

@@ -109,6 +109,8 @@ Worker::Ask Worker::ask_for(std::size_t lock, Time longest_wait) {
           .terms = {.ttl = micros(plan.ttl), .renew = !dice.one_in(8)},
           .stop = maybe_cancelled()};
   if (dice.one_in(16)) ask.terms.max_hold = micros(2 * plan.ttl);
+  ask.attempt.renews = ask.terms.renew;
+  ask.attempt.max_hold = ask.terms.max_hold.count() * microsecond;
   return ask;
 }
 
@@ -134,17 +136,18 @@ Task<bool> Worker::acquire(std::size_t lock, Held& held, Time longest_wait) {
   identity.request = won->request;
   held.lease = client::HeldLease::start(client_.core, std::move(identity), ask.terms, *won);
   if (!is_silent()) {
-    note_granted(held.op, held);
+    note_granted(held.op, held).claim = won->claim.has_value();
     watch(held);
   }
   co_return true;
 }
 
-void Worker::note_granted(OpId op, const Held& held) {
+Event& Worker::note_granted(OpId op, const Held& held) {
   ++world_.recorder().grants;
   Event& event = world_.recorder().add(What::granted, op);
   event.fence = held.lease->fence();
   event.until = world_.now() + std::chrono::nanoseconds(held.lease->remaining()).count();
+  return event;
 }
 
 void Worker::watch(Held& held) {
@@ -239,6 +242,7 @@ Task<bool> Worker::upgrade(Held& held) {
   attempt.fifo = false;
   attempt.waits = wait > 0 && plan.store_queues;
   attempt.converts = held.op;
+  attempt.renews = false;
   attempt.give_up = wait > 0 ? world_.now() + wait : history::for_ever;
   const OpId op = world_.recorder().asked(attempt, held.lease->identity().owner);
   watched->converting = op;

@@ -56,7 +56,7 @@ class Worker {
   Ask ask_for(std::size_t lock, Time longest_wait);
   std::stop_token maybe_cancelled();
   void watch(Held& held);
-  void note_granted(OpId op, const Held& held);
+  Event& note_granted(OpId op, const Held& held);
   void let_go(OpId op);
   bool is_silent() const { return client_.is_gone(); }
   bool is_over() const { return is_silent() || world_.is_calm(); }

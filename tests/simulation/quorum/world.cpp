@@ -74,7 +74,7 @@ void World::lost(OpId op) {
   if (first_step_ <= now_ || op <= asked_before_[attempt.name - 1]) return;
   const auto members = members_with(op);
   if (!network_.had_a_majority(attempt.process - 1, members, attempt.ttl)) return;
-  broken(history::Rule::no_needless_loss,
+  broken(history::Rule::needless_loss,
          fmt::format("#{} was lost at {:.6f} s, although a majority had it and answered for a ttl",
                      op, static_cast<double>(now_) / 1e9));
 }

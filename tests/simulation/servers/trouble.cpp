@@ -25,7 +25,7 @@ void Servers::trouble_a_process(history::ProcessId number) {
   if (dice_.one_in(faults_->partition)) {
     const Time until = now_ + dice_.mostly_short(4 * plan_.ttl);
     const auto direction = dice_.between(1, 3);
-    recorder_.fault(What::unreachable, number, until);
+    recorder_.fault(What::unreachable, number, until).delays = true;
     if (direction != 2) troubled.up_cut_until = until;
     if (direction != 1) troubled.down_cut_until = until;
   }

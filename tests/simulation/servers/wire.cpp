@@ -34,7 +34,7 @@ Time Wire::arrival(Path& path, Time cut_until) {
   Time at = servers_.now() + latency + servers_.dice().between(0, latency / 2);
   if (servers_.dice().one_in(servers_.faults().delay)) {
     at += servers_.dice().mostly_short(2 * servers_.plan().ttl);
-    servers_.recorder().fault(What::unreachable, number_, at);
+    servers_.recorder().fault(What::unreachable, number_, at).delays = true;
   }
   // What is cut off is sent again and again, until it passes.
   return path.last = std::max({at, cut_until + latency, path.last + 1});

@@ -13,8 +13,6 @@ namespace {
 constexpr Time confirm_delay = 10'000'000;
 // So long a store keeps what it handed over and nobody confirmed.
 constexpr Time claim = second / 2;
-// Clocks that differ a little make less than this of nothing.
-constexpr Time least_extension = 10'000'000;
 
 struct Window {
   Time from = 0;
@@ -127,7 +125,8 @@ void on_granted(const Moment& now) {
 // An answer that only confirms what was known gives no more time.
 void on_renewed(const Moment& now) {
   const Event& event = now.event;
-  if (event.until <= now.op.until + least_extension) return;
+  // What is allowed for the clocks shrinks as the lease does.
+  if (event.until <= now.op.until + now.attempt.ttl / 16) return;
   now.op.claimed = false;
   now.op.answered = event.since;
   now.op.worth = event.until - event.since;

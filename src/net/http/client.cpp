@@ -47,8 +47,9 @@ Task<Answer> send_one(std::shared_ptr<ClientPool> pool, std::shared_ptr<Exchange
 
 }  // namespace
 
-Client::Client(std::shared_ptr<runtime::Runtime> runtime, Origin origin)
-    : pool_(std::make_shared<ClientPool>(std::move(runtime), std::move(origin))),
+Client::Client(std::shared_ptr<runtime::Runtime> runtime, Origin origin,
+               std::function<void()> broken)
+    : pool_(std::make_shared<ClientPool>(std::move(runtime), std::move(origin), std::move(broken))),
       generation_(runtime::fork_generation()) {}
 
 Client::~Client() {
@@ -65,19 +66,20 @@ bool Client::is_of_a_parent() const { return generation_ != runtime::fork_genera
 const Origin& Client::origin() const { return pool_->origin(); }
 
 Task<Answer> Client::send(ClientRequest request) {
-  const auto peer = origin().describe();
+  const auto refuse = [&](Errc code, std::string_view why) {
+    if (request.settled) request.settled(true);
+    return Task<Answer>(fail(code, fmt::format("{}: {}", origin().describe(), why)));
+  };
   if (is_of_a_parent()) {
-    return Task<Answer>(
-        fail(Errc::unavailable,
-             fmt::format("{}: the connection belongs to the parent of this process", peer)));
+    return refuse(Errc::unavailable, "the connection belongs to the parent of this process");
   }
-  if (request.stop.stop_requested()) {
-    return Task<Answer>(fail(Errc::cancelled, fmt::format("{}: cancelled", peer)));
-  }
+  if (request.stop.stop_requested()) return refuse(Errc::cancelled, "cancelled");
   auto exchange = std::make_shared<Exchange>(pool_->runtime());
   exchange->bytes = bytes_of(origin(), request);
   exchange->is_head = request.method == "HEAD";
   exchange->repeatable = request.repeatable;
+  exchange->deadline = request.deadline;
+  exchange->settled = std::move(request.settled);
   return send_one(pool_, std::move(exchange), request.deadline, std::move(request.stop));
 }
 

@@ -19,7 +19,10 @@ class ClientPool;
 class Client {
  public:
   // Connects when there is something to send. The runtime must be a LoopRuntime.
-  Client(std::shared_ptr<runtime::Runtime> runtime, Origin origin);
+  // `broken` is called on its thread when a connection cannot be made, or breaks under a request
+  // that is not sent again; not when a caller's patience ends.
+  Client(std::shared_ptr<runtime::Runtime> runtime, Origin origin,
+         std::function<void()> broken = {});
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
   // Does not wait: requests under way end a moment later. In a forked child it does nothing.

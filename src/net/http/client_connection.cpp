@@ -54,22 +54,25 @@ void ClientConnection::send(std::string bytes, ResponseReader::Options options, 
   reader_.emplace(std::move(options));
   out_ = std::move(bytes);
   written_ = 0;
+  silent_ticks_ = 0;
   write_on();
 }
 
 void ClientConnection::write_on() {
   const auto rest = std::string_view(out_).substr(written_);
-  link_->write(rest, [self = shared_from_this()](boost::system::error_code failed,
-                                                 std::size_t bytes) {
-    if (!self->ended_) return;
-    self->written_ += bytes;
-    if (!failed && self->written_ < self->out_.size()) return self->write_on();
-    // The server may have said why before it closed: reading tells.
-    if (failed && self->written_ == 0) {
-      self->finish(
-          {.failure = "cannot send: " + failed.message(), .was_sent = false, .was_silent = true});
-    }
-  });
+  link_->write(rest,
+               [self = shared_from_this()](boost::system::error_code failed, std::size_t bytes) {
+                 if (!self->ended_) return;
+                 self->written_ += bytes;
+                 if (!failed && self->written_ < self->out_.size()) return self->write_on();
+                 // The server may have said why before it closed: reading tells.
+                 if (failed && self->written_ == 0) {
+                   self->finish({.failure = "cannot send: " + failed.message(),
+                                 .was_sent = false,
+                                 .was_silent = true,
+                                 .is_broken = true});
+                 }
+               });
 }
 
 void ClientConnection::read_on() {
@@ -90,6 +93,7 @@ void ClientConnection::received(boost::system::error_code failed, std::size_t by
   }
   if (!failed) {
     const auto self = shared_from_this();
+    silent_ticks_ = 0;
     judge(reader_->feed({in_.data(), bytes}));
     if (is_open_) read_on();
     return;
@@ -100,7 +104,9 @@ void ClientConnection::received(boost::system::error_code failed, std::size_t by
   is_open_ = false;
   link_->close();
   if (is_whole) return finish({.response = reader_->take()});
-  finish({.failure = "the connection broke: " + failed.message(), .was_silent = was_silent});
+  finish({.failure = "the connection broke: " + failed.message(),
+          .was_silent = was_silent,
+          .is_broken = true});
 }
 
 void ClientConnection::judge(ResponseReader::Progress progress) {
@@ -133,7 +139,7 @@ void ClientConnection::close(std::string why) {
   runtime_->cancel(std::exchange(connect_timer_, runtime::TimerId::none));
   link_->close();
   if (auto told = std::exchange(opened_, nullptr)) told(fail(Errc::unavailable, why));
-  if (ended_) finish({.failure = std::move(why)});
+  if (ended_) finish({.failure = std::move(why), .was_silent = reader_->is_empty()});
 }
 
 }  // namespace holdfast::net::http

@@ -21,6 +21,7 @@ class ClientConnection : public std::enable_shared_from_this<ClientConnection> {
     std::string failure;      // why there is none
     bool was_sent = true;     // some of the request may have left
     bool was_silent = false;  // not one byte of an answer came
+    bool is_broken = false;   // by the network or the other side, not by a close of ours
   };
   using Ended = std::move_only_function<void(End)>;
   using Dropped = std::move_only_function<void()>;
@@ -35,8 +36,14 @@ class ClientConnection : public std::enable_shared_from_this<ClientConnection> {
   // Ends everything under way.
   void close(std::string why = "closed");
 
+  // Another tick of its owner's clock has passed: how many since the request was sent, or since a
+  // byte of its answer came.
+  unsigned count_silent_tick() { return ++silent_ticks_; }
+
   bool is_usable() const { return is_open_ && !ended_; }
   bool was_used() const { return was_used_; }
+  // Not one byte of the answer to the request under way has come.
+  bool is_unanswered() const { return ended_ && reader_->is_empty(); }
 
  private:
   void read_on();
@@ -59,6 +66,7 @@ class ClientConnection : public std::enable_shared_from_this<ClientConnection> {
   std::array<char, 16 * 1024> in_{};
   bool is_open_ = false;
   bool was_used_ = false;
+  unsigned silent_ticks_ = 0;
 };
 
 }  // namespace holdfast::net::http

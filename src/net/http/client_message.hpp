@@ -33,6 +33,10 @@ struct Origin {
   std::size_t max_connections = 8;  // for requests; each stream has one more of its own
   std::size_t max_body_bytes = 1 << 20U;
   std::chrono::microseconds connect_timeout = std::chrono::seconds(2);  // with TLS
+  // Zero: a request that is given up costs its connection at once. Otherwise its late answer is
+  // read and dropped, and the connection is used again, unless not one byte came for so long. So
+  // long after a repeatable request on a kept connection that one is taken for dead.
+  std::chrono::microseconds longest_silence{};
 
   std::string describe() const;  // "https://host:443", "unix:/run/x": no secrets
 };
@@ -46,6 +50,10 @@ struct ClientRequest {
   std::stop_token stop{};
   // Sending it twice does no harm: it may be sent anew when a kept connection turns out to be dead.
   bool repeatable = false;
+  // Called once, on the runtime's own thread or in `send`, when nothing of it is under way any
+  // more; for a request that was given up that may be later. True if it was answered, or never
+  // sent: then it does nothing from now on that it has not done before.
+  std::function<void(bool is_sure)> settled{};
 };
 
 struct ClientResponse {

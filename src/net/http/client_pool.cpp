@@ -8,8 +8,17 @@
 
 namespace holdfast::net::http {
 
-ClientPool::ClientPool(std::shared_ptr<runtime::Runtime> runtime, Origin origin)
-    : runtime_(std::move(runtime)), origin_(std::move(origin)) {}
+namespace {
+
+// Silence is counted in ticks that this process lived through: one that was stopped for a while
+// reads what came meanwhile before it judges.
+constexpr unsigned ticks_of_silence = 4;
+
+}  // namespace
+
+ClientPool::ClientPool(std::shared_ptr<runtime::Runtime> runtime, Origin origin,
+                       std::function<void()> broken)
+    : runtime_(std::move(runtime)), origin_(std::move(origin)), broken_(std::move(broken)) {}
 
 void ClientPool::begin(ExchangePtr exchange) {
   if (exchange->is_over) return;
@@ -48,6 +57,7 @@ void ClientPool::connect_for(ExchangePtr exchange) {
     const auto self = connection->shared_from_this();
     if (!opened) {
       pool->remove(self);
+      pool->broke();
       pool->finish(exchange, std::unexpected(pool->failure(*exchange, Errc::unavailable,
                                                            opened.error().message)));
       return pool->serve_waiting();
@@ -64,6 +74,9 @@ void ClientPool::connect_for(ExchangePtr exchange) {
 
 void ClientPool::send_on(const ConnectionPtr& connection, const ExchangePtr& exchange) {
   exchange->connection = connection;
+  exchange->sent_at = runtime_->now();
+  under_way_[connection] = exchange;
+  watch();
   ResponseReader::Options options;
   options.max_body_bytes = origin_.max_body_bytes;
   options.is_answer_to_head = exchange->is_head;
@@ -79,6 +92,7 @@ void ClientPool::send_on(const ConnectionPtr& connection, const ExchangePtr& exc
 void ClientPool::ended(const ConnectionPtr& connection, const ExchangePtr& exchange,
                        ClientConnection::End end) {
   exchange->connection.reset();
+  under_way_.erase(connection);
   const bool was_kept = connection->was_used() && !end.response;
   if (connection->is_usable()) {
     put_back(connection);
@@ -86,6 +100,9 @@ void ClientPool::ended(const ConnectionPtr& connection, const ExchangePtr& excha
     remove(connection);
   }
   if (end.response) {
+    const auto now = runtime_->now();
+    answer_time_.note(now, std::chrono::floor<AnswerTime::Micros>(now - exchange->sent_at));
+    settle(*exchange, true);
     finish(exchange, std::move(*end.response));
   } else {
     exchange->was_sent = exchange->was_sent || end.was_sent;
@@ -97,6 +114,8 @@ void ClientPool::ended(const ConnectionPtr& connection, const ExchangePtr& excha
       exchange->needs_a_fresh = true;
       waiting_.push_front(exchange);
     } else {
+      if (end.is_broken) broke();
+      settle(*exchange, false);
       finish(exchange, std::unexpected(failure(*exchange, Errc::unavailable, end.failure)));
     }
   }
@@ -117,7 +136,8 @@ void ClientPool::serve_waiting() {
   if (is_closed_) return;
   while (!waiting_.empty()) {
     const auto next = waiting_.front();
-    if (!next->is_over && !place(next)) return;
+    // What cannot be answered in time is left to its deadline, and was surely not sent.
+    if (!next->is_over && may_make_it(*next) && !place(next)) return;
     // Placing it may have ended others.
     std::erase(waiting_, next);
   }
@@ -128,8 +148,47 @@ Error ClientPool::failure(const Exchange& exchange, Errc unsent, std::string_vie
   return {code, fmt::format("{}: {}", origin_.describe(), why)};
 }
 
+bool ClientPool::may_make_it(const Exchange& exchange) const {
+  const auto now = runtime_->now();
+  return exchange.deadline - now > answer_time_.shortest(now);
+}
+
+void ClientPool::settle(Exchange& exchange, bool was_answered) {
+  auto settled = std::exchange(exchange.settled, nullptr);
+  if (!settled) return;
+  const bool is_sure = was_answered || !exchange.was_sent;
+  runtime_->post([settled = std::move(settled), is_sure] { settled(is_sure); });
+}
+
+void ClientPool::broke() const {
+  if (broken_ && !is_closed_) broken_();
+}
+
+void ClientPool::watch() {
+  if (is_watching_ || origin_.longest_silence <= std::chrono::microseconds::zero()) return;
+  is_watching_ = true;
+  const auto one_tick = origin_.longest_silence / ticks_of_silence;
+  runtime_->schedule(runtime_->now() + one_tick, [weak = weak_from_this()] {
+    if (const auto pool = weak.lock()) pool->tick();
+  });
+}
+
+void ClientPool::tick() {
+  is_watching_ = false;
+  // Closing one changes the list.
+  for (const auto& [connection, exchange] : std::map(under_way_)) {
+    if (connection->count_silent_tick() <= ticks_of_silence) continue;
+    const bool may_be_repeated = exchange->repeatable && !exchange->needs_a_fresh &&
+                                 connection->was_used() && connection->is_unanswered();
+    if (exchange->is_over || may_be_repeated) connection->close("it fell silent");
+  }
+  if (!under_way_.empty()) watch();
+}
+
 void ClientPool::finish(const ExchangePtr& exchange, Result<ClientResponse> result) {
   if (std::exchange(exchange->is_over, true)) return;
+  // Before the caller hears of the end.
+  if (!exchange->connection) settle(*exchange, false);
   exchange->result = std::move(result);
   // Resumes the caller, who may do anything, also let the client go.
   runtime_->post([exchange] { exchange->done.notify(); });
@@ -137,13 +196,16 @@ void ClientPool::finish(const ExchangePtr& exchange, Result<ClientResponse> resu
 
 void ClientPool::give_up(const ExchangePtr& exchange, Errc unsent, std::string_view why) {
   if (exchange->is_over) return;
-  const auto connection = std::exchange(exchange->connection, nullptr);
+  const auto connection = exchange->connection;
   // Under way, though perhaps not one byte has left: nobody can tell.
   if (connection) exchange->was_sent = true;
-  // Its answer may still come, and must not be taken for that of another request.
-  if (connection) connection->close("given up");
   finish(exchange, std::unexpected(failure(*exchange, unsent, why)));
-  if (!connection) std::erase(waiting_, exchange);
+  if (!connection) {
+    std::erase(waiting_, exchange);
+  } else if (origin_.longest_silence <= std::chrono::microseconds::zero()) {
+    // Its answer may still come, and must not be taken for that of another request.
+    connection->close("given up");
+  }
 }
 
 void ClientPool::close() {

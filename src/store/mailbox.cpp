@@ -4,6 +4,7 @@
 #include "runtime/event.hpp"
 #include "runtime/fork.hpp"
 
+#include <algorithm>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -12,6 +13,11 @@
 namespace holdfast::store {
 
 namespace {
+
+// Of hints that are told in turn.
+constexpr std::size_t told_at_once = 8;
+constexpr std::chrono::microseconds time_for_one = std::chrono::milliseconds(5);
+constexpr std::chrono::microseconds time_for_all = std::chrono::milliseconds(500);
 
 // Whose grant it is.
 struct Grantee {
@@ -192,6 +198,29 @@ void Mailbox::hint_all(bool store_changed) {
     for (const auto& [request, ear] : shared_->ears) everybody.push_back(ear);
   }
   for (const auto& ear : everybody) ear->tell({Notice::Reason::hint, {}, store_changed});
+}
+
+void Mailbox::hint_all_in_turn() {
+  std::vector<model::RequestId> everybody;
+  {
+    const std::lock_guard lock(shared_->mutex);
+    for (const auto& [request, ear] : shared_->ears) everybody.push_back(request);
+  }
+  const auto step = std::min<std::chrono::microseconds>(
+      time_for_one, time_for_all / std::max<std::size_t>(1, everybody.size()));
+  const auto began = shared_->runtime->now();
+  for (std::size_t turn = 0; turn < everybody.size(); ++turn) {
+    if (turn < told_at_once) {
+      hint(everybody[turn]);
+      continue;
+    }
+    shared_->runtime->schedule(began + turn * step,
+                               [weak = std::weak_ptr(shared_), request = everybody[turn]] {
+                                 const auto shared = weak.lock();
+                                 const auto ear = shared ? shared->find(request) : nullptr;
+                                 if (ear) ear->tell({Notice::Reason::hint, {}});
+                               });
+  }
 }
 
 }  // namespace holdfast::store

@@ -32,6 +32,9 @@ class Mailbox {
   void hint(model::RequestId request);
   // A hint for everybody: messages may have been missed, or another server answers.
   void hint_all(bool store_changed = false);
+  // The same, but many waiters are told one after the other, within half a second, so that their
+  // questions are no herd.
+  void hint_all_in_turn();
 
  private:
   struct Shared;

@@ -172,6 +172,47 @@ TEST_F(MailboxTest, a_hint_for_all_reaches_all) {
   EXPECT_EQ(reason(*two), Notice::Reason::hint);
 }
 
+TEST_F(MailboxTest, hints_in_turn_make_no_herd_of_many_waiters) {
+  constexpr std::uint64_t crowd = 1000;
+  std::vector<std::unique_ptr<Listening>> ears;
+  for (std::uint64_t each = 1; each <= crowd; ++each) ears.push_back(listen(each));
+  std::size_t told = 0;
+  std::size_t most_at_once = 0;
+  const auto count = [&] {
+    std::size_t now = 0;
+    for (const auto& ear : ears) now += reason(*ear) == Notice::Reason::hint ? 1 : 0;
+    told += now;
+    most_at_once = std::max(most_at_once, now);
+  };
+  mailbox->hint_all_in_turn();
+  count();
+  for (int each = 0; each < 50; ++each) {
+    runtime->advance(10ms);
+    count();
+  }
+  EXPECT_EQ(told, crowd) << "within half a second";
+  EXPECT_LE(most_at_once, crowd / 40);
+}
+
+TEST_F(MailboxTest, hints_in_turn_do_not_keep_a_few_waiters_waiting) {
+  const auto one = listen(1);
+  const auto two = listen(2);
+  mailbox->hint_all_in_turn();
+  EXPECT_EQ(reason(*one), Notice::Reason::hint);
+  EXPECT_EQ(reason(*two), Notice::Reason::hint);
+}
+
+TEST_F(MailboxTest, a_hint_in_turn_may_come_after_its_ear_and_its_mailbox) {
+  std::vector<std::unique_ptr<Listening>> ears;
+  for (std::uint64_t each = 1; each <= 100; ++each) ears.push_back(listen(each));
+  mailbox->hint_all_in_turn();
+  ears.clear();
+  runtime->advance(100ms);
+  mailbox.reset();
+  runtime->advance(1s);
+  EXPECT_TRUE(runtime->settle());
+}
+
 TEST_F(MailboxTest, an_ear_may_outlive_its_mailbox) {
   const auto ear = listen(1);
   mailbox->deliver(orders, grant_for(1));

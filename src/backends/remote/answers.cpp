@@ -27,9 +27,9 @@ Refusal refusal_in(const net::http::ClientResponse& response) {
 Errc code_by_status(int status) {
   if (status == 429) return Errc::limit_reached;
   if (status == 404 || status == 405) return Errc::unsupported;
-  // Whoever answered may have passed it on before.
-  const bool may_have_happened = status >= 500 && status != 503;
-  return may_have_happened ? Errc::outcome_unknown : Errc::unavailable;
+  // Without a word of ours it is a proxy's answer, and a proxy may have passed the request on, also
+  // one that says 503.
+  return status >= 500 ? Errc::outcome_unknown : Errc::unavailable;
 }
 
 }  // namespace

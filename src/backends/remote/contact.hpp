@@ -9,7 +9,8 @@ namespace holdfast::backends::remote {
 
 // Remembers which servers have answered, and tells when what was granted may be forgotten: a server
 // that was not reachable answers again, or one that never answered before. Several servers behind
-// one address are each a stranger once.
+// one address are each a stranger once. Only a connection that was refused or broke counts as not
+// reachable: who lost patience, perhaps in our own queue, says nothing about the server.
 class Contact {
  public:
   // True if every lease should be confirmed.

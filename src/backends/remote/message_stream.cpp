@@ -22,6 +22,12 @@ net::http::ClientRequest stream_request() {
           .headers = {{std::string(protocol_header), std::string(protocol_version)}}};
 }
 
+// A stream that was not opened has changed nothing.
+Error as_unavailable(Error error) {
+  if (error.code == Errc::outcome_unknown) error.code = Errc::unavailable;
+  return error;
+}
+
 }  // namespace
 
 MessageStream::MessageStream(std::shared_ptr<runtime::Runtime> runtime,
@@ -84,7 +90,8 @@ void MessageStream::connect() {
   events.closed = [weak, attempt](Error why, std::optional<net::http::ClientResponse> refusal) {
     const auto self = weak.lock();
     if (!self) return;
-    self->broke(attempt, refusal ? explain_refusal(*refusal, self->asked_) : std::move(why));
+    if (!refusal) return self->broke(attempt, std::move(why));
+    self->ended(attempt, as_unavailable(explain_refusal(*refusal, self->asked_)));
   };
   stream_ = client_->open_stream(stream_request(), std::move(events));
   watch(attempt);
@@ -150,10 +157,14 @@ void MessageStream::came_up(std::uint64_t attempt, std::string name, const std::
 }
 
 void MessageStream::broke(std::uint64_t attempt, Error why) {
+  if (ended(attempt, std::move(why))) events_.broken();
+}
+
+bool MessageStream::ended(std::uint64_t attempt, Error why) {
   std::vector<EventPtr> waiting;
   {
     const std::lock_guard lock(mutex_);
-    if (attempt != attempt_ || state_ == State::closed || state_ == State::pausing) return;
+    if (attempt != attempt_ || state_ == State::closed || state_ == State::pausing) return false;
     state_ = State::pausing;
     name_.clear();
     stream_.reset();
@@ -165,7 +176,7 @@ void MessageStream::broke(std::uint64_t attempt, Error why) {
     });
   }
   for (const auto& each : waiting) each->notify();
-  events_.broken();
+  return true;
 }
 
 void MessageStream::restart(const std::string& name) {

@@ -23,6 +23,7 @@ class MessageStream : public std::enable_shared_from_this<MessageStream> {
     std::function<void(const Line&)> told;
     // Open. If again, what was said meanwhile is lost.
     std::function<void(const std::string& server, bool again)> opened;
+    // The connection was refused, broke or fell silent; an answer that refuses is none of these.
     std::function<void()> broken;
   };
 
@@ -50,7 +51,10 @@ class MessageStream : public std::enable_shared_from_this<MessageStream> {
   void heard(std::uint64_t attempt, std::string_view bytes);
   void take_line(std::uint64_t attempt, std::string_view text);
   void came_up(std::uint64_t attempt, std::string name, const std::string& server);
+  // The connection is gone.
   void broke(std::uint64_t attempt, Error why);
+  // The next attempt follows after a pause. False if it ended before.
+  bool ended(std::uint64_t attempt, Error why);
   void watch(std::uint64_t attempt);
 
   const std::shared_ptr<runtime::Runtime> runtime_;

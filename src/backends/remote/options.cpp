@@ -15,6 +15,9 @@ using namespace std::chrono_literals;
 
 // Answers can be long: a lock has up to 16384 holders, each with what it says of itself.
 constexpr std::size_t max_answer_bytes = 64UL << 20U;
+// A server is given 1.5 s for a command, so after this long without a byte the connection is dead,
+// not slow.
+constexpr auto dead_after_silence = 2s;
 
 std::unexpected<Error> refuse_option(std::string_view option, std::string_view rule) {
   return fail(Errc::bad_input, fmt::format("store: option '{}' {}", option, rule));
@@ -92,6 +95,7 @@ Result<Options> parse_options(const text::StoreUrl& url) {
   }
   out.token_source = std::move(token->where);
   out.origin.max_body_bytes = max_answer_bytes;
+  out.origin.longest_silence = dead_after_silence;
   return out;
 }
 

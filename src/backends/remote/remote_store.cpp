@@ -4,6 +4,7 @@
 #include "backends/remote/looking.hpp"
 #include "backends/remote/message_stream.hpp"
 #include "backends/remote/server.hpp"
+#include "backends/remote/withdrawals.hpp"
 #include "runtime/fork.hpp"
 #include "runtime/log.hpp"
 #include "runtime/spawn.hpp"
@@ -81,6 +82,7 @@ class RemoteStore final : public store::Store, public std::enable_shared_from_th
   Info info_;  // set by `ready`
   std::shared_ptr<Server> server_;
   std::shared_ptr<MessageStream> stream_;
+  std::shared_ptr<Withdrawals> withdrawals_;
 
   std::mutex mutex_;
   std::vector<std::function<void()>> on_change_;  // guarded by mutex_
@@ -153,6 +155,11 @@ void RemoteStore::start() {
   });
   stream_ = std::make_shared<MessageStream>(runtime_, server_->client(), server_->asked(),
                                             stream_events());
+  withdrawals_ = std::make_shared<Withdrawals>(runtime_, [weak](Request request) {
+    const auto store = weak.lock();
+    return store ? store->ask(std::move(request))
+                 : Task<Result<Reply>>(fail(Errc::unavailable, "the store was closed"));
+  });
 }
 
 MessageStream::Events RemoteStore::stream_events() {
@@ -164,7 +171,7 @@ MessageStream::Events RemoteStore::stream_events() {
   events.opened = [weak = std::weak_ptr(server_), mailbox = mailbox_](const std::string& server,
                                                                       bool again) {
     if (const auto known = weak.lock()) known->answered(server);
-    if (again) mailbox->hint_all();
+    if (again) mailbox->hint_all_in_turn();
   };
   events.broken = [weak = std::weak_ptr(server_)] {
     if (const auto known = weak.lock()) known->failed();
@@ -201,6 +208,7 @@ const model::Acquire* RemoteStore::waiter_in(const model::Command& command) cons
 Task<Result<Reply>> RemoteStore::ask(Request request) {
   const auto self = shared_from_this();
   const model::Acquire* waiter = waiter_in(request.command);
+  withdrawals_->sending(request.name, request.command);
   for (unsigned restarts = 0;; ++restarts) {
     std::string stream = has_ear(request_of(request.command)) ? stream_->name() : std::string();
     if (waiter != nullptr) {
@@ -213,8 +221,10 @@ Task<Result<Reply>> RemoteStore::ask(Request request) {
     }
     const auto left = std::chrono::floor<Micros>(request.deadline - runtime_->now());
     const Question question{request.name, request.command, stream, left};
+    Sending how{.repeatable = is_repeatable(request.command),
+                .settled = withdrawals_->end_of(request.command)};
     auto asking = server_->post("/v1/store/apply", to_json(question), request.deadline,
-                                request.stop, is_repeatable(request.command));
+                                request.stop, std::move(how));
     const Result<ClientResponse> answer = co_await std::move(asking);
     if (!answer) co_return std::unexpected(answer.error());
     const bool lost_stream = answer->status == 404 && refusal_code(*answer) == unknown_stream;

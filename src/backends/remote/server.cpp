@@ -15,20 +15,17 @@ Server::Server(std::shared_ptr<runtime::Runtime> runtime, const Options& options
     : runtime_(std::move(runtime)),
       asked_{options.origin.describe(), options.token_source},
       changed_(std::move(changed)),
-      client_(std::make_shared<net::http::Client>(runtime_, options.origin)) {}
+      client_(std::make_shared<net::http::Client>(runtime_, options.origin,
+                                                  [contact = contact_] { contact->failed(); })) {}
 
 void Server::answered(const std::string& server) {
-  if (contact_.answered(server)) runtime_->post(changed_);
+  if (contact_->answered(server)) runtime_->post(changed_);
 }
 
 void Server::note(const Result<ClientResponse>& answer) {
-  if (answer) {
-    // A proxy that answers in its place says nothing about the server.
-    const auto server = answer->header(server_header);
-    if (!server.empty()) answered(std::string(server));
-  } else if (answer.error().code != Errc::cancelled) {
-    failed();
-  }
+  // A proxy that answers in its place says nothing about the server.
+  const auto server = answer ? answer->header(server_header) : std::string_view();
+  if (!server.empty()) answered(std::string(server));
 }
 
 Task<Result<ClientResponse>> Server::send(ClientRequest request) {
@@ -41,15 +38,15 @@ Task<Result<ClientResponse>> Server::send(ClientRequest request) {
 }
 
 Task<Result<ClientResponse>> Server::post(std::string path, boost::json::object body,
-                                          LocalTime deadline, std::stop_token stop,
-                                          bool repeatable) {
+                                          LocalTime deadline, std::stop_token stop, Sending how) {
   return send({.method = "POST",
                .target = std::move(path),
                .headers = {{"Content-Type", "application/json"}},
                .body = boost::json::serialize(body),
                .deadline = deadline,
                .stop = std::move(stop),
-               .repeatable = repeatable});
+               .repeatable = how.repeatable,
+               .settled = std::move(how.settled)});
 }
 
 Task<Result<boost::json::object>> Server::get(std::string target, LocalTime deadline) {

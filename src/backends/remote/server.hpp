@@ -13,6 +13,12 @@ namespace holdfast::backends::remote {
 
 using runtime::LocalTime;
 
+struct Sending {
+  // It does no harm if the server gets it twice, over a connection that broke.
+  bool repeatable = true;
+  std::function<void(bool is_sure)> settled{};  // as of net::http::ClientRequest
+};
+
 class Server : public std::enable_shared_from_this<Server> {
  public:
   // Called on the runtime's own thread when what was granted may be forgotten.
@@ -21,17 +27,16 @@ class Server : public std::enable_shared_from_this<Server> {
   Server(std::shared_ptr<runtime::Runtime> runtime, const Options& options, Changed changed);
 
   // The answer as it came, whatever its status. Errors as those of net::http::Client.
-  // `repeatable`: it does no harm if the server gets it twice, over a connection that broke.
   Task<Result<net::http::ClientResponse>> post(std::string path, boost::json::object body,
                                                LocalTime deadline, std::stop_token stop = {},
-                                               bool repeatable = true);
+                                               Sending how = {});
   // The JSON object of a good answer; a refusal is an error.
   Task<Result<boost::json::object>> get(std::string target, LocalTime deadline);
   Task<Result<Info>> info(LocalTime deadline);
 
   // The server with this id is there.
   void answered(const std::string& server);
-  void failed() { contact_.failed(); }
+  void failed() { contact_->failed(); }
 
   const Asked& asked() const { return asked_; }
   const std::shared_ptr<net::http::Client>& client() const { return client_; }
@@ -43,8 +48,8 @@ class Server : public std::enable_shared_from_this<Server> {
   const std::shared_ptr<runtime::Runtime> runtime_;
   const Asked asked_;
   const Changed changed_;
+  const std::shared_ptr<Contact> contact_ = std::make_shared<Contact>();
   const std::shared_ptr<net::http::Client> client_;
-  Contact contact_;
 };
 
 // As it may stand in a query.

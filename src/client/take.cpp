@@ -71,6 +71,9 @@ bool may_be_in_store(const TakeResult& result) {
 
 bool may_be_free_soon(Errc code) { return code == Errc::busy || code == Errc::quorum_not_reached; }
 
+// Whoever asks again may be answered.
+bool is_passing(Errc code) { return code == Errc::unavailable || code == Errc::outcome_unknown; }
+
 // A pause that ends when the caller leaves; then it answers false.
 Task<bool> pause(std::shared_ptr<Core> core, Micros delay, std::stop_token stop) {
   const auto alarm = std::make_shared<runtime::Event>(core->shared_runtime());
@@ -112,28 +115,49 @@ Task<TakeResult> take_at_once(std::shared_ptr<Core> core, Wanted wanted, std::st
 
 Task<TakeResult> take_waiting(std::shared_ptr<Core> core, Wanted wanted, std::stop_token stop) {
   const LocalTime began = core->runtime().now();
-  auto waiting = acquire(core, wanted, stop);
-  Result<Won> won = co_await std::move(waiting);
-  if (!won) co_return std::unexpected(NotTaken{std::move(won.error())});
-  wanted.request = won->request;
-  // Before it is confirmed: what is shared could not be given back after that.
-  if (won->claim && stop.stop_requested()) {
-    give_back(core, wanted);
-    co_return std::unexpected(NotTaken{Error{Errc::cancelled, "the caller left"}});
+  const LocalTime give_up_at = began + wanted.wait;
+  // Of the claim that is not confirmed: a message that nobody hears would give it back.
+  std::shared_ptr<store::Listening> ear;
+  while (true) {
+    auto waiting = acquire(core, wanted, stop);
+    Result<Won> won = co_await std::move(waiting);
+    if (!won) {
+      // The confirmation before may have come through after all.
+      if (ear) give_back(core, wanted);
+      co_return std::unexpected(NotTaken{std::move(won.error())});
+    }
+    Wanted mine = wanted;
+    mine.request = won->request;
+    // Before it is confirmed: what is shared could not be given back after that.
+    if (won->claim && stop.stop_requested()) {
+      give_back(core, mine);
+      co_return std::unexpected(NotTaken{Error{Errc::cancelled, "the caller left"}});
+    }
+    if (!won->claim) {
+      const auto left = std::chrono::floor<Micros>(won->valid_until - core->runtime().now());
+      co_return Taken{won->request, won->fence, std::max(left, Micros::zero()), since(*core, began),
+                      won->valid_until};
+    }
+    // Handed over: what the caller gets must be a lease, not the short claim it begins with.
+    const LocalTime before_send = core->runtime().now();
+    Request request = confirmation(*core, mine);
+    auto confirming = core->store().apply(std::move(request));
+    Result<Reply> reply = co_await std::move(confirming);
+    const bool is_answered = reply.has_value();
+    TakeResult result = judge(*core, mine, {began, before_send}, std::move(reply));
+    if (result) co_return result;
+    // Asking for it again confirms the claim as well, or finds it confirmed, or stands in line.
+    const auto until = std::max<LocalTime>(give_up_at, won->valid_until);
+    wanted.wait = std::chrono::floor<Micros>(until - core->runtime().now());
+    const bool may_pass = !is_answered && is_passing(result.error().error.code);
+    if (!may_pass || wanted.wait <= Micros::zero()) {
+      give_back(core, mine);
+      co_return result;
+    }
+    ear = won->ear;
+    wanted.request = won->request;
+    wanted.on_queued = nullptr;
   }
-  if (!won->claim) {
-    const auto left = std::chrono::floor<Micros>(won->valid_until - core->runtime().now());
-    co_return Taken{won->request, won->fence, std::max(left, Micros::zero()), since(*core, began),
-                    won->valid_until};
-  }
-  // Handed over: what the caller gets must be a lease, not the short claim it begins with.
-  const LocalTime before_send = core->runtime().now();
-  Request request = confirmation(*core, wanted);
-  auto confirming = core->store().apply(std::move(request));
-  Result<Reply> reply = co_await std::move(confirming);
-  TakeResult result = judge(*core, wanted, {began, before_send}, std::move(reply));
-  if (!result) give_back(core, wanted);
-  co_return result;
 }
 
 Wanted held(Wanted wanted, const Taken& taken) {

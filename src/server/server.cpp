@@ -117,6 +117,8 @@ struct Server::Parts {
   void on_every_worker(void (http::Worker::*what)());
   void on_frames(void (FrameSocket::*what)());
   std::size_t count_connections() const;
+  // Handlers work, or operations that outlive their clients.
+  bool is_at_work() const { return count_connections() > 0 || services.under_way > 0; }
   bool wait_until_empty(std::chrono::microseconds time) const;
   void wait_for_operations(std::chrono::microseconds time) const;
   void close_listeners();
@@ -198,7 +200,7 @@ std::size_t Server::Parts::count_connections() const {
 
 bool Server::Parts::wait_until_empty(std::chrono::microseconds time) const {
   const auto until = std::chrono::steady_clock::now() + time;
-  while (count_connections() > 0 || services.under_way > 0) {
+  while (is_at_work()) {
     if (std::chrono::steady_clock::now() >= until) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
@@ -277,7 +279,21 @@ Result<std::unique_ptr<Server>> Server::start(ServerOptions options,
 
 Server::Server(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
-Server::~Server() { stop(); }
+// A handler that does not end keeps what it works with. The threads are stopped, so nobody but
+// such a handler touches it.
+void Server::leave_behind(std::unique_ptr<Parts> parts) {
+  static std::mutex mutex;
+  static auto& kept = *new std::vector<std::unique_ptr<Parts>>();
+  log(LogLevel::warning, "the server ends while requests are under way that do not end");
+  parts->services.rest();
+  const std::lock_guard lock(mutex);
+  kept.push_back(std::move(parts));
+}
+
+Server::~Server() {
+  stop();
+  if (parts_->is_at_work()) leave_behind(std::move(parts_));
+}
 
 std::vector<std::string> Server::addresses() const {
   std::vector<std::string> all;
@@ -309,7 +325,7 @@ void Server::stop() {
   }
   for (const auto& worker : parts.workers) worker->stop();
   parts.listeners.clear();
-  parts.frames.reset();
+  if (!parts.is_at_work()) parts.frames.reset();
   parts.services.journal.note({}, "server_stopped", "", "");
   parts.services.audit().flush(std::chrono::seconds(2));
 }

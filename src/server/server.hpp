@@ -32,12 +32,13 @@ class Server {
   // Reads tokens and certificates again. On an error what was there stays in force.
   Result<void> reload();
   // Accepts nothing more, ends waits, finishes what is under way, at the latest after
-  // options.drain.
+  // options.drain. What a handler may still use that does not end even then is kept for ever.
   void stop();
 
  private:
   struct Parts;
   explicit Server(std::unique_ptr<Parts> parts);
+  static void leave_behind(std::unique_ptr<Parts> parts);
 
   std::unique_ptr<Parts> parts_;
 };

@@ -64,6 +64,7 @@ struct Services::Parts {
   Parts& operator=(const Parts&) = delete;
   ~Parts();
 
+  void rest() const;
   Sample sample() const;
 
   const ServerOptions options;
@@ -128,7 +129,9 @@ Services::Parts::Parts(ServerOptions chosen, const client::Core& plain_core,
   history->start(core->shared_runtime(), [this] { return sample(); });
 }
 
-Services::Parts::~Parts() {
+Services::Parts::~Parts() { rest(); }
+
+void Services::Parts::rest() const {
   history->stop();
   sessions->stop();
   watcher->stop();
@@ -185,6 +188,8 @@ Services::Services(ServerOptions options, std::shared_ptr<client::Core> core,
       audit_(*parts_->audit) {}
 
 Services::~Services() = default;
+
+void Services::rest() { parts_->rest(); }
 
 std::uint64_t Services::next_request_id() {
   const auto id = parts_->request_id.fetch_add(1, std::memory_order_relaxed);

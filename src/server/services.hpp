@@ -56,6 +56,8 @@ class Services {
   Services(const Services&) = delete;
   Services& operator=(const Services&) = delete;
   ~Services();
+  // Whatever is done by itself now and then is done no more.
+  void rest();
 
   const ServerOptions& options() const { return options_; }
   client::Core& core() { return *core_; }

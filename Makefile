@@ -15,7 +15,7 @@ test_web = $(if $(HOLDFAST_NO_WEB),,test_web)
 sources = $(shell find include src tests examples bench fuzz cmake -name '*.[ch]pp' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run tour payments test test-under-load test-upgrade simulate simulate-quorum simulate-long simulate-compilers chaos-redis model bench bench-build bench-redis bench-cli bench-http bench-redlock bench-n8n bench-recipes bench-forrst bench-dashboard bench-instructions screenshots fuzz asan tsan clang tidy format format-check install deb test-packages clean
+.PHONY: help run tour payments test test-under-load test-upgrade simulate simulate-quorum simulate-long simulate-compilers chaos-redis model bench bench-build bench-redis bench-cli bench-http bench-remote bench-redlock bench-n8n bench-recipes bench-forrst bench-dashboard bench-instructions screenshots fuzz asan tsan clang tidy format format-check install deb test-packages clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -118,6 +118,11 @@ bench-http: ## Build the release and run the benchmarks of the server
 	@tools/install_packages build test bench bench_http
 	@$(call build,release,benchmarks)
 	bench/run build/release/bench http
+
+bench-remote: ## Build the release and run the benchmark of the http: store, a minute and a half
+	@tools/install_packages build test bench
+	@$(call build,release,bench_remote holdfast_bin)
+	bench/run build/release/bench remote
 
 bench-redlock: ## Build the release and run the benchmarks of redlock: beside redlock-js
 	@tools/install_packages build test bench

@@ -20,6 +20,7 @@ class Started {
   Started& operator=(const Started&) = delete;
   ~Started();
 
+  pid_t pid() const { return pid_; }
   // Of all its threads.
   double cpu_ms() const;
   double resident_mb() const;       // now

@@ -8,6 +8,7 @@
 #include <expected>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 namespace holdfast {
 
@@ -34,6 +35,13 @@ enum class Errc : std::uint8_t {
 // The stable word of an error, as it stands in JSON: "busy", "timed_out", …
 std::string_view to_string(Errc code) noexcept;
 
+// Errc as a std::error_code, for what is thrown where the standard says so. Each compares equal to
+// one std::errc (docs/errors.md): bad_input to invalid_argument, unavailable to host_unreachable.
+const std::error_category& error_category() noexcept;
+inline std::error_code make_error_code(Errc code) noexcept {
+  return {static_cast<int>(code), error_category()};
+}
+
 struct Error {
   Errc code = Errc::unavailable;
   std::string message;  // one sentence for a person; names the lock and the peer where it can
@@ -47,3 +55,6 @@ inline std::unexpected<Error> fail(Errc code, std::string message) {
 }
 
 }  // namespace holdfast
+
+template <>
+struct std::is_error_code_enum<holdfast::Errc> : std::true_type {};

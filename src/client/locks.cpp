@@ -21,8 +21,7 @@ AcquireOptions waiting(Duration wait) {
 bool is_refusal(Errc code) { return code == Errc::busy || code == Errc::timed_out; }
 
 [[noreturn]] void throw_error(const Error& error) {
-  throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again),
-                          error.message);
+  throw std::system_error(make_error_code(error.code), error.message);
 }
 
 // A thread that has locked a reentrant mutex re-enters it, as it would a std::recursive_mutex.

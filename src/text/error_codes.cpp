@@ -11,21 +11,21 @@ namespace {
 
 // Exit codes begin where sysexits.h has meanings that fit (64, 69, 75) and continue above it.
 constexpr std::array<ErrorRow, 15> table{{
-    {Errc::busy, "busy", 75, 409},
-    {Errc::timed_out, "timed_out", 76, 408},
-    {Errc::cancelled, "cancelled", 85, 499},
-    {Errc::lost, "lost", 77, 410},
-    {Errc::unavailable, "unavailable", 69, 503},
-    {Errc::quorum_not_reached, "quorum_not_reached", 78, 503},
-    {Errc::not_replicated, "not_replicated", 79, 503},
-    {Errc::outcome_unknown, "outcome_unknown", 80, 504},
-    {Errc::spec_mismatch, "spec_mismatch", 81, 409},
-    {Errc::not_held, "not_held", 82, 404},
-    {Errc::not_owner, "not_owner", 83, 403},
-    {Errc::deadlock, "deadlock", 84, 409},
-    {Errc::bad_input, "bad_input", 64, 400},
-    {Errc::unsupported, "unsupported", 86, 422},
-    {Errc::limit_reached, "limit_reached", 87, 429},
+    {Errc::busy, "busy", 75, 409, std::errc::device_or_resource_busy},
+    {Errc::timed_out, "timed_out", 76, 408, std::errc::timed_out},
+    {Errc::cancelled, "cancelled", 85, 499, std::errc::operation_canceled},
+    {Errc::lost, "lost", 77, 410, std::errc::no_lock_available},
+    {Errc::unavailable, "unavailable", 69, 503, std::errc::host_unreachable},
+    {Errc::quorum_not_reached, "quorum_not_reached", 78, 503, std::errc::host_unreachable},
+    {Errc::not_replicated, "not_replicated", 79, 503, std::errc::io_error},
+    {Errc::outcome_unknown, "outcome_unknown", 80, 504, std::errc::io_error},
+    {Errc::spec_mismatch, "spec_mismatch", 81, 409, std::errc::invalid_argument},
+    {Errc::not_held, "not_held", 82, 404, std::errc::operation_not_permitted},
+    {Errc::not_owner, "not_owner", 83, 403, std::errc::operation_not_permitted},
+    {Errc::deadlock, "deadlock", 84, 409, std::errc::resource_deadlock_would_occur},
+    {Errc::bad_input, "bad_input", 64, 400, std::errc::invalid_argument},
+    {Errc::unsupported, "unsupported", 86, 422, std::errc::not_supported},
+    {Errc::limit_reached, "limit_reached", 87, 429, std::errc::resource_unavailable_try_again},
 }};
 
 constexpr bool in_order_of_the_enumeration() {
@@ -41,6 +41,23 @@ const ErrorRow& row_of(Errc code) noexcept {
   assert(at < table.size() && "every Errc has a row");
   return table[at];
 }
+
+class Category final : public std::error_category {
+ public:
+  const char* name() const noexcept override { return "holdfast"; }
+  std::string message(int code) const override {
+    return is_ours(code) ? std::string(row_of(static_cast<Errc>(code)).word) : "unknown";
+  }
+  std::error_condition default_error_condition(int code) const noexcept override {
+    if (!is_ours(code)) return {code, *this};
+    return std::make_error_condition(row_of(static_cast<Errc>(code)).condition);
+  }
+
+ private:
+  static bool is_ours(int code) {
+    return code >= 1 && static_cast<std::size_t>(code) <= table.size();
+  }
+};
 
 }  // namespace
 
@@ -59,5 +76,10 @@ std::optional<Errc> parse_errc(std::string_view word) noexcept {
 }  // namespace text
 
 std::string_view to_string(Errc code) noexcept { return text::row_of(code).word; }
+
+const std::error_category& error_category() noexcept {
+  static const text::Category category;
+  return category;
+}
 
 }  // namespace holdfast

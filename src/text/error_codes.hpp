@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <system_error>
 
 namespace holdfast::text {
 
@@ -17,6 +18,7 @@ struct ErrorRow {
   std::string_view word;
   int exit_code;
   int http_status;
+  std::errc condition;  // what a std::error_code of it compares equal to
 };
 
 // Every Errc, in the order of the enumeration.

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <thread>
 
 namespace holdfast::forrst {
 
@@ -24,22 +23,11 @@ std::unexpected<Error> refuse_option(std::string_view option, std::string_view r
   return fail(Errc::bad_input, fmt::format("{}: {}", option, rule));
 }
 
-// The last user may be a callback on the loop's own thread, which cannot join itself.
-void let_go(runtime::LoopRuntime* loop) {
-  // A forked child shares the parent's epoll.
-  if (loop->is_of_a_parent()) return;
-  if (loop->on_own_thread()) {
-    std::thread([loop] { delete loop; }).detach();
-  } else {
-    delete loop;
-  }
-}
-
 // Its own thread, and not that of the locks: a callback of a lease may well call a function.
 class HttpTransport final : public Transport {
  public:
   HttpTransport(net::http::Origin origin, std::string target)
-      : runtime_(new runtime::LoopRuntime, &let_go),
+      : runtime_(runtime::LoopRuntime::make()),
         client_(std::make_unique<net::http::Client>(runtime_, std::move(origin))),
         target_(std::move(target)) {}
 

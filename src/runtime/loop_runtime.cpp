@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <condition_variable>
 #include <system_error>
 
 namespace holdfast::runtime {
@@ -17,6 +18,33 @@ namespace holdfast::runtime {
 namespace {
 
 thread_local const LoopRuntime* running_here = nullptr;
+
+// Loops that are there, or whose thread has not ended.
+class Living {
+ public:
+  void add() {
+    const std::lock_guard lock(mutex_);
+    ++count_;
+  }
+  void remove() {
+    const std::lock_guard lock(mutex_);
+    if (--count_ == 0) none_.notify_all();
+  }
+  bool wait_until_none(std::chrono::milliseconds at_most) {
+    std::unique_lock lock(mutex_);
+    return none_.wait_for(lock, at_most, [this] { return count_ == 0; });
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable none_;
+  std::size_t count_ = 0;
+};
+
+Living& living() {
+  static PerProcess<Living> per_process;
+  return per_process.get();
+}
 
 int make_alarm() {
   const int fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
@@ -41,17 +69,24 @@ LoopRuntime::LoopRuntime()
       alarm_(context_, make_alarm()),
       generation_(fork_generation()) {
   wait_for_alarm();
-  thread_ = std::thread([this] {
-    running_here = this;
-    context_.run();
-  });
+  thread_ = std::thread([this] { run(); });
+}
+
+void LoopRuntime::run() {
+  running_here = this;
+  context_.run();
+  if (!ends_by_itself_) return;
+  running_here = nullptr;
+  thread_.detach();
+  delete this;
+  living().remove();
 }
 
 bool LoopRuntime::is_of_a_parent() const { return generation_ != fork_generation(); }
 
 LoopRuntime::~LoopRuntime() {
   context_.stop();
-  thread_.join();
+  if (thread_.joinable()) thread_.join();
 }
 
 void LoopRuntime::post(Job job) {
@@ -102,19 +137,28 @@ void LoopRuntime::ring() {
   if (alarm_at_ != LocalTime::max()) set_alarm(alarm_.native_handle(), alarm_at_);
 }
 
-namespace {
-
-// The last user may well be a callback on the runtime's own thread, which cannot join itself.
-void let_go(LoopRuntime* loop) {
-  // A forked child shares the parent's epoll: taking it down would stop the parent's timers.
-  if (loop->is_of_a_parent()) return;
-  if (loop->on_own_thread())
-    std::thread([loop] { delete loop; }).detach();
-  else
-    delete loop;
+std::shared_ptr<LoopRuntime> LoopRuntime::make() {
+  std::shared_ptr<LoopRuntime> loop(new LoopRuntime, &let_go);
+  living().add();
+  return loop;
 }
 
-}  // namespace
+void LoopRuntime::let_go(LoopRuntime* loop) {
+  // A forked child shares the parent's epoll: taking it down would stop the parent's timers.
+  if (loop->is_of_a_parent()) return;
+  if (!loop->on_own_thread()) {
+    delete loop;
+    return living().remove();
+  }
+  // No other thread is started for it, which would not be possible while the process becomes
+  // another program.
+  loop->ends_by_itself_ = true;
+  loop->context_.stop();
+}
+
+bool wait_for_end_of_runtimes(std::chrono::milliseconds at_most) {
+  return living().wait_until_none(at_most);
+}
 
 std::shared_ptr<Runtime> shared_runtime() {
   struct Current {
@@ -125,7 +169,7 @@ std::shared_ptr<Runtime> shared_runtime() {
   Current& current = per_process.get();
   const std::lock_guard lock(current.mutex);
   if (auto runtime = current.runtime.lock()) return runtime;
-  std::shared_ptr<LoopRuntime> runtime(new LoopRuntime, &let_go);
+  auto runtime = LoopRuntime::make();
   current.runtime = runtime;
   return runtime;
 }

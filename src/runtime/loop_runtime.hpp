@@ -8,6 +8,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 
+#include <memory>
 #include <mutex>
 #include <thread>
 
@@ -19,6 +20,8 @@ namespace holdfast::runtime {
 class LoopRuntime final : public Runtime {
  public:
   LoopRuntime();
+  // One whose last user may be a job of its own, on the thread that cannot join itself.
+  static std::shared_ptr<LoopRuntime> make();
   LoopRuntime(const LoopRuntime&) = delete;
   LoopRuntime& operator=(const LoopRuntime&) = delete;
   ~LoopRuntime() override;
@@ -34,6 +37,8 @@ class LoopRuntime final : public Runtime {
   boost::asio::io_context& context() { return context_; }
 
  private:
+  static void let_go(LoopRuntime* loop);
+  void run();
   void wait_for_alarm();
   void ring();
 
@@ -46,6 +51,7 @@ class LoopRuntime final : public Runtime {
   LocalTime alarm_at_ = LocalTime::max();  // guarded by mutex_
 
   const std::uint32_t generation_;
+  bool ends_by_itself_ = false;  // of its own thread
   std::thread thread_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "runtime/clock.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -35,5 +36,9 @@ class Runtime {
 
 // The process' runtime: one thread, started with the first user and joined with the last.
 std::shared_ptr<Runtime> shared_runtime();
+
+// For a process that is about to become another program: waits until the threads of all runtimes
+// that nobody uses any more have ended. False if some have not.
+bool wait_for_end_of_runtimes(std::chrono::milliseconds at_most);
 
 }  // namespace holdfast::runtime

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/holdfast_program.hpp"
+#include "support/redis_server.hpp"
 
 #include <boost/json/parse.hpp>
 #include <fmt/format.h>
@@ -49,6 +50,22 @@ TEST_F(Limit, as_json_is_the_object_of_the_http_api) {
   EXPECT_EQ(outcome.at("remaining"), 3);
   EXPECT_EQ(outcome.at("retry_after_ms"), 0);
   EXPECT_GT(outcome.at("reset_ms").as_int64(), 3'000'000);
+}
+
+// The client's threads end before the process becomes the command: one that starts another thread
+// in that moment is refused, and takes the process with it.
+TEST_F(Limit, many_at_once_on_a_network_become_their_commands_all) {
+  const RedisServer redis;
+  const auto loop = fmt::format(
+      "i=0; while [ $i -lt 150 ]; do i=$((i+1)); {} --store {} limit -n q$1-$i --rate 1/h -- true "
+      "|| "
+      "echo $?; done",
+      HOLDFAST_BINARY, redis.url());
+  Program one({"sh", "-c", loop, "sh", "1"}, with({}));
+  Program two({"sh", "-c", loop, "sh", "2"}, with({}));
+  EXPECT_EQ(one.wait(), 0);
+  EXPECT_EQ(two.wait(), 0);
+  EXPECT_EQ(one.out() + two.out(), "") << one.err() << two.err();
 }
 
 TEST_F(Limit, a_peek_counts_nothing_and_a_reset_forgets) {

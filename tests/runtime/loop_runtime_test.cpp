@@ -44,6 +44,22 @@ TEST(LoopRuntime, on_own_thread_is_about_this_very_runtime) {
   EXPECT_FALSE(answer.get_future().get());
 }
 
+TEST(LoopRuntime, whose_last_user_is_a_job_of_its_own_ends_and_can_be_waited_for) {
+  for (int i = 0; i < 100; ++i) {
+    auto runtime = LoopRuntime::make();
+    LoopRuntime& loop = *runtime;
+    loop.post([last = std::move(runtime)]() mutable { last.reset(); });
+    EXPECT_TRUE(wait_for_end_of_runtimes(60s));
+  }
+}
+
+TEST(LoopRuntime, that_is_in_use_is_not_waited_for_longer_than_allowed) {
+  auto runtime = LoopRuntime::make();
+  EXPECT_FALSE(wait_for_end_of_runtimes(1ms));
+  runtime.reset();
+  EXPECT_TRUE(wait_for_end_of_runtimes(60s));
+}
+
 TEST(LoopRuntime, runs_timers_in_order_and_never_early) {
   LoopRuntime runtime;
   std::vector<int> order;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/process/child.hpp"
 
+#include "runtime/runtime.hpp"
+
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -84,6 +86,8 @@ std::expected<pid_t, int> launch(const Launch& launch) {
 }
 
 int become(const std::string& path, const std::vector<std::string>& words) {
+  // The kernel lets no thread be started while this one is in exec; whoever tried would end both.
+  runtime::wait_for_end_of_runtimes(std::chrono::seconds(2));
   const auto pointers_to_words = pointers(words);
   close_what_was_closed();
   execv(path.c_str(), pointers_to_words.data());

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "server/sessions/sessions.hpp"
+
 #include "server_fixture.hpp"
 
 #include <boost/json/array.hpp>
@@ -36,6 +38,34 @@ TEST_F(SessionTest, its_leases_are_renewed_while_it_is_kept_alive) {
   EXPECT_TRUE(is_renewed("a"));
   EXPECT_EQ(post("/v1/locks/a/acquire").status, 409);
   EXPECT_EQ(post("/v1/sessions:keep-alive", with(session)).status, 200);
+}
+
+TEST_F(SessionTest, a_sign_of_life_keeps_its_own_ttl_and_no_other) {
+  for (const auto& [ttl, ms] : {std::pair("1m", 60'000), std::pair("2s", 2'000)}) {
+    const auto session = begin(fmt::format(R"({{"ttl":"{}"}})", ttl));
+    const auto kept = post("/v1/sessions:keep-alive", with(session));
+    ASSERT_EQ(kept.status, 200) << kept.body;
+    EXPECT_LE(kept.number("expires_in_ms"), ms);
+    EXPECT_GT(kept.number("expires_in_ms"), ms - 1'000);
+  }
+  const auto session = begin();
+  const auto longer =
+      post("/v1/sessions:keep-alive", R"({"ttl":"5m","session":")" + session + "\"}");
+  EXPECT_GT(longer.number("expires_in_ms"), 290'000);
+}
+
+TEST_F(SessionTest, a_secret_with_another_ttl_is_that_of_no_session) {
+  const auto session = begin(R"({"ttl":"10s"})");
+  const auto forged = session.substr(0, session.rfind('.')) + ".3600000";
+  EXPECT_EQ(post("/v1/sessions:keep-alive", with(forged)).code(), "not_held");
+}
+
+TEST(SessionSecret, says_its_ttl_and_one_that_says_none_has_the_default) {
+  EXPECT_EQ(ttl_in("4hMhB1rD0WJ0q5cU9yV2Zw.60000"), 60s);
+  EXPECT_EQ(ttl_in("4hMhB1rD0WJ0q5cU9yV2Zw"), default_session_ttl) << "of an older server";
+  for (const auto* odd : {"a.", "a.x", "a.1", "a.-5000", "a.60000x", "a.99999999999999999999"}) {
+    EXPECT_EQ(ttl_in(odd), default_session_ttl) << odd;
+  }
 }
 
 TEST_F(SessionTest, ending_it_releases_everything_together) {

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace holdfast::server {
 
@@ -31,6 +32,13 @@ std::string derived(std::string_view purpose, std::string_view secret) {
   std::string hex;
   for (std::size_t at = 0; at < 16; ++at) hex += fmt::format("{:02x}", digest[at]);
   return hex;
+}
+
+// In no random part of a secret.
+constexpr char before_ttl = '.';
+
+std::int64_t milliseconds_of(Micros time) {
+  return std::chrono::ceil<std::chrono::milliseconds>(time).count();
 }
 
 Error gone() {
@@ -52,6 +60,18 @@ SessionId SessionId::of(std::string_view secret) {
           .lock = std::move(lock),
           .keeper = *OwnerId::make(derived("keeper", secret)),
           .owner = *OwnerId::make(derived("owner", secret))};
+}
+
+Micros ttl_in(std::string_view secret) {
+  const auto dot = secret.rfind(before_ttl);
+  if (dot == std::string_view::npos) return default_session_ttl;
+  std::int64_t ms = 0;
+  const auto* const end = secret.data() + secret.size();
+  const auto [at, failure] = std::from_chars(secret.data() + dot + 1, end, ms);
+  const bool is_number = failure == std::errc{} && at == end;
+  const bool is_ttl =
+      is_number && ms >= milliseconds_of(min_session_ttl) && ms <= milliseconds_of(max_session_ttl);
+  return is_ttl ? std::chrono::milliseconds(ms) : default_session_ttl;
 }
 
 void Sessions::start() {
@@ -110,8 +130,8 @@ Task<bool> Sessions::look_after(SessionId id) {
 }
 
 Task<Result<Sessions::Alive>> Sessions::begin(Who who, Micros ttl) {
-  const auto secret =
-      OwnerId::from_random(runtime::secure_random(), runtime::secure_random()).str();
+  const auto random = OwnerId::from_random(runtime::secure_random(), runtime::secure_random());
+  const auto secret = fmt::format("{}{}{}", random.str(), before_ttl, milliseconds_of(ttl));
   const auto id = SessionId::of(secret);
   model::Acquire verb{
       .owner = id.keeper, .request = core_->fresh_request(), .ttl = ttl, .metadata = describe(who)};
@@ -128,10 +148,12 @@ Task<Result<Sessions::Alive>> Sessions::begin(Who who, Micros ttl) {
   co_return Alive{secret, id.public_id, granted->remaining};
 }
 
-Task<Result<Sessions::Alive>> Sessions::keep_alive(std::string secret, Micros ttl) {
+Task<Result<Sessions::Alive>> Sessions::keep_alive(std::string secret, std::optional<Micros> ttl) {
   const auto id = SessionId::of(secret);
   auto asking = ask(*core_, id.lock,
-                    model::Renew{.owner = id.keeper, .request = model::RequestId::any, .ttl = ttl});
+                    model::Renew{.owner = id.keeper,
+                                 .request = model::RequestId::any,
+                                 .ttl = ttl.value_or(ttl_in(secret))});
   Result<store::Reply> reply = co_await std::move(asking);
   if (!reply) co_return std::unexpected(std::move(reply.error()));
   const auto* granted = std::get_if<model::Granted>(&std::get<model::LockOutcome>(reply->outcome));

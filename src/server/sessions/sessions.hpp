@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,10 @@ struct SessionId {
 
   static SessionId of(std::string_view secret);
 };
+
+// The session's own ttl, which every server can read in its secret: whoever changes it there has
+// the secret of no session. Secrets of older servers have none.
+Micros ttl_in(std::string_view secret);
 
 class Sessions : public std::enable_shared_from_this<Sessions> {
  public:
@@ -58,8 +63,8 @@ class Sessions : public std::enable_shared_from_this<Sessions> {
 
   // Errors: limit_reached, unavailable.
   Task<Result<Alive>> begin(Who who, Micros ttl);
-  // Errors: not_held when there is no such session (any more).
-  Task<Result<Alive>> keep_alive(std::string secret, Micros ttl);
+  // For its own ttl, if nothing is said. Errors: not_held when there is no such session (any more).
+  Task<Result<Alive>> keep_alive(std::string secret, std::optional<Micros> ttl);
   // Releases what is bound to it, here at once, on other servers within a second. How many here.
   Task<Result<std::size_t>> end(Who who, std::string secret);
 

@@ -19,7 +19,7 @@ namespace {
 
 struct SessionOrder {
   std::string secret;
-  Micros ttl{};
+  std::optional<Micros> ttl;
 };
 
 Result<SessionOrder> parse_session(const Call& call, bool has_secret, bool has_ttl) {
@@ -28,10 +28,7 @@ Result<SessionOrder> parse_session(const Call& call, bool has_secret, bool has_t
   Fields fields(*body);
   SessionOrder order;
   if (has_secret) order.secret = fields.needed_text("session", max_session_bytes);
-  order.ttl = default_session_ttl;
-  if (has_ttl) {
-    order.ttl = fields.duration("ttl", min_session_ttl, max_session_ttl).value_or(order.ttl);
-  }
+  if (has_ttl) order.ttl = fields.duration("ttl", min_session_ttl, max_session_ttl);
   if (auto good = fields.done(); !good) return std::unexpected(std::move(good.error()));
   return order;
 }
@@ -54,7 +51,7 @@ Task<Response> begin_one(Services& services, Who who, Micros ttl) {
 Task<Response> begin_session(const Call& call) {
   const auto order = parse_session(call, false, true);
   if (!order) return done(answer(order.error()));
-  return begin_one(call.services, call.who(), order->ttl);
+  return begin_one(call.services, call.who(), order->ttl.value_or(default_session_ttl));
 }
 
 Task<Response> keep_one(Services& services, SessionOrder order) {

@@ -130,6 +130,7 @@ class Client {
   // What happened to a lock, the newest first. Errors: unsupported where the store keeps no trail.
   Result<std::vector<LockEvent>> history(std::string_view name, std::uint32_t limit = 100) const;
   // What an operator should know about the store's set-up, one sentence each; empty if all is well.
+  // Errors: unavailable or quorum_not_reached if the store cannot be used at all.
   Result<std::vector<std::string>> diagnose() const;
   // How far the store's wall clock is ahead of this machine's, to about half a round trip; negative
   // if it is behind, zero where both are the same clock. For operators: no lease depends on it.

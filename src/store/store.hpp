@@ -135,7 +135,8 @@ class Store {
   // Settled before the first reply of a server, and again before on_change is called.
   virtual Standing standing() const { return {}; }
 
-  // What an operator should know about this store's set-up, one sentence each.
+  // What an operator should know about this store's set-up, one sentence each. Errors: unavailable
+  // or quorum_not_reached when it cannot be used, which must not pass for a set-up without flaws.
   virtual Task<Result<std::vector<std::string>>> diagnose(LocalTime) {
     return Task<Result<std::vector<std::string>>>(std::vector<std::string>{});
   }

@@ -143,6 +143,9 @@ class Door {
   Result<model::LockOutcome> inspect(const Ask& ask = {}) {
     return apply(ask, {model::LockSpec::mutex(), model::Inspect{}});
   }
+  Result<std::vector<std::string>> diagnose() {
+    return runtime::run_blocking(store_->diagnose(runtime_->now() + 60s));
+  }
   Result<LockPage> list(store::ListRequest request = {}) {
     if (request.deadline == runtime::LocalTime{}) request.deadline = runtime_->now() + 60s;
     return runtime::run_blocking(store_->list(std::move(request)));

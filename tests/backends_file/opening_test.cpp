@@ -232,6 +232,18 @@ TEST_F(Opening, a_store_whose_files_were_deleted_says_so) {
   EXPECT_THAT(after.error().message, HasSubstr("its files were deleted"));
 }
 
+TEST_F(Opening, a_store_whose_files_were_deleted_has_no_clean_bill) {
+  Door door = must_open();
+  fence_of(door.acquire());
+  EXPECT_TRUE(door.diagnose().has_value());
+  std::filesystem::remove(wake());
+  std::filesystem::remove(database());
+  const auto found = door.diagnose();
+  ASSERT_FALSE(found) << "commands look only now and then";
+  EXPECT_EQ(found.error().code, Errc::unavailable);
+  EXPECT_THAT(found.error().message, HasSubstr("its files were deleted"));
+}
+
 TEST_F(Opening, a_store_whose_files_were_deleted_is_opened_anew_while_an_old_client_lives) {
   Door old = must_open();
   const Fence before = fence_of(old.acquire());

@@ -15,6 +15,7 @@ namespace {
 using backends::quorum::make_quorum_store;
 using backends::quorum::MemberStore;
 using store::Standing;
+using testing::Contains;
 using testing::Each;
 using testing::HasSubstr;
 
@@ -43,6 +44,25 @@ class QuorumStore : public QuorumTest {
     return options;
   }
 };
+
+TEST_F(QuorumStore, diagnose_fails_once_too_few_members_answer) {
+  open(3);
+  const auto look = [&] {
+    Running<Result<std::vector<std::string>>> looking(store->diagnose(now() + 10s));
+    advance(10s);
+    return std::move(looking.result());
+  };
+  EXPECT_TRUE(look().has_value());
+  script({0}, Verb::inspect, Fault::refuse());
+  const auto found = look();
+  ASSERT_TRUE(found.has_value());
+  EXPECT_THAT(*found, Contains(HasSubstr("1 of 3 members cannot be reached")));
+  script({1}, Verb::inspect, Fault::refuse());
+  const auto away = look();
+  ASSERT_FALSE(away.has_value());
+  EXPECT_EQ(away.error().code, Errc::quorum_not_reached);
+  EXPECT_THAT(away.error().message, HasSubstr("2 of 3 members cannot be reached, and 2 must"));
+}
 
 TEST_F(QuorumStore, has_three_to_fifteen_members) {
   for (const std::size_t count : {0U, 1U, 2U, 16U}) {

@@ -150,15 +150,17 @@ Result<void> Environment::check_process() const {
 
 Result<void> Environment::check_files(runtime::LocalTime now) {
   if (now < look_again_at_) return {};
-  if (is_deleted()) {
-    return failure(Errc::unavailable, "its files were deleted; open the store again");
-  }
+  if (is_deleted()) return files_were_deleted();
   if (!wake_.proves_our_life()) {
     return failure(Errc::unavailable,
                    "its files were closed by another part of this program; open the store again");
   }
   look_again_at_ = now + look_every;
   return {};
+}
+
+std::unexpected<Error> Environment::files_were_deleted() const {
+  return failure(Errc::unavailable, "its files were deleted; open the store again");
 }
 
 bool Environment::is_deleted() const { return wake_.is_deleted() || database_->is_deleted(); }

@@ -60,6 +60,7 @@ class Environment {
   bool is_of_a_parent() const noexcept;
   std::string describe() const;
   std::unexpected<Error> failure(Errc code, std::string_view what) const;
+  std::unexpected<Error> files_were_deleted() const;
 
  private:
   Environment(EnvironmentOptions options, Folder folder, WakeFile wake);

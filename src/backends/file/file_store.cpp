@@ -39,6 +39,7 @@ class FileStore final : public store::Store {
   Result<std::unique_ptr<store::Listening>> listen(const LockName& name, const OwnerId& owner,
                                                    model::RequestId request) override;
   Task<Result<LockPage>> list(store::ListRequest request) override;
+  Task<Result<std::vector<std::string>>> diagnose(runtime::LocalTime deadline) override;
 
   Result<void> supports(const model::LockSpec&) const override { return {}; }
   store::Capabilities capabilities() const override { return {.queues = true}; }
@@ -57,6 +58,13 @@ class FileStore final : public store::Store {
   std::unique_ptr<Worker> worker_;      // guarded by mutex_ until it is there
   std::unique_ptr<Listener> listener_;  // guarded by mutex_ until it is there
 };
+
+// A store that can be listed is there, and nobody is stuck inside.
+Task<Result<std::vector<std::string>>> flawless_if(Task<Result<LockPage>> listing) {
+  const Result<LockPage> page = co_await std::move(listing);
+  if (!page) co_return std::unexpected(page.error());
+  co_return std::vector<std::string>{};
+}
 
 FileStore::~FileStore() {
   if (!environment_->is_of_a_parent()) return;
@@ -119,6 +127,14 @@ Task<Result<LockPage>> FileStore::list(store::ListRequest request) {
   auto thread = worker();
   if (!thread) return Task<Result<LockPage>>(std::unexpected(std::move(thread.error())));
   return (*thread)->list(std::move(request));
+}
+
+Task<Result<std::vector<std::string>>> FileStore::diagnose(runtime::LocalTime deadline) {
+  // Commands look only now and then.
+  if (!environment_->is_of_a_parent() && environment_->is_deleted()) {
+    return Task<Result<std::vector<std::string>>>(environment_->files_were_deleted());
+  }
+  return flawless_if(list({.limit = 1, .deadline = deadline}));
 }
 
 Result<LockPage> FileStore::list_here(const store::ListRequest& request) {

@@ -6,6 +6,7 @@
 #include "backends/quorum/quorum.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -101,8 +102,11 @@ Task<Result<std::vector<std::string>>> diagnose(QuorumPtr quorum, LocalTime dead
     if (offset) note_clock(found, *offset);
     if (member->is_forgetful()) found.may_forget = true;
   }
-  if (found.away == quorum->size()) {
-    co_return fail(Errc::unavailable, found.sentences.front());
+  if (quorum->size() - found.away < majority_of(quorum->size())) {
+    co_return fail(
+        Errc::quorum_not_reached,
+        fmt::format("{} of {} members cannot be reached, and {} must answer: {}", found.away,
+                    quorum->size(), majority_of(quorum->size()), fmt::join(found.sentences, "; ")));
   }
   judge(*quorum, found);
   co_return std::move(found.sentences);

@@ -163,6 +163,10 @@ Task<Result<void>> probe_rights(std::shared_ptr<Server> server, std::string chan
 Task<Result<Findings>> look_for_trouble(std::shared_ptr<Server> server,
                                         std::shared_ptr<const Subscription> subscription,
                                         LocalTime deadline) {
+  auto reaching = server->connected(deadline);
+  const Result<void> reached = co_await std::move(reaching);
+  // A question that changes nothing leaves nothing unknown but its answer.
+  if (!reached) co_return fail(Errc::unavailable, reached.error().message);
   Findings found = subscription->trouble();
   std::string info;
   for (const auto section : {"server", "memory", "replication", "persistence"}) {

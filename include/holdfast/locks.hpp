@@ -6,8 +6,9 @@
 //
 // The standard's lock(), unlock() and friends work on every exclusive kind, so that
 // std::unique_lock, std::scoped_lock and std::shared_lock do too; as with std::mutex, unlock from
-// the thread that locked. They throw std::system_error where the standard says so. They use the
-// default options with renewal; `held()` gives the calling thread's lease.
+// the thread that locked. They use the default options with renewal; `held()` gives the calling
+// thread's lease. A try returns false only for busy and timed_out. Everything else is thrown, as a
+// std::system_error whose code() is the Errc: a store that is away is not a lock that is held.
 #pragma once
 
 #include <holdfast/lease.hpp>
@@ -30,9 +31,10 @@ class LockHandle;
 // What every kind shares. Blocking calls block the calling thread only.
 class Lockable {
  public:
-  // Waits up to options.wait. Errors: busy (without a wait), timed_out, cancelled, spec_mismatch,
-  // bad_input, unsupported, limit_reached, unavailable, outcome_unknown (cleaned up already, or by
-  // the end of the ttl).
+  // Waits up to options.wait, also for a store that is away. Errors: busy (without a wait),
+  // timed_out, cancelled, spec_mismatch, bad_input, unsupported, limit_reached; unavailable,
+  // quorum_not_reached or outcome_unknown (cleaned up already, or by the end of the ttl) if the
+  // store was away when the wait ended.
   Result<Lease> acquire(AcquireOptions options = {}, std::stop_token stop = {},
                         std::source_location where = std::source_location::current());
   // Never waits, whatever the options say.

@@ -4,10 +4,7 @@
 #include "client/explain.hpp"
 #include "runtime/backoff.hpp"
 #include "runtime/event.hpp"
-#include "runtime/log.hpp"
 #include "runtime/spawn.hpp"
-
-#include <fmt/format.h>
 
 #include <utility>
 
@@ -18,9 +15,6 @@ namespace {
 using store::Notice;
 using store::Reply;
 using store::Request;
-
-constexpr runtime::Backoff after_errors{.first = std::chrono::milliseconds(10),
-                                        .cap = std::chrono::seconds(1)};
 
 // One acquire from start to end. Lives inside the coroutine frame of `acquire`.
 class Attempt {
@@ -62,11 +56,16 @@ class Attempt {
   }
 
   LocalTime now() const { return core_->runtime().now(); }
+  bool is_over() const { return waits() && now() >= give_up_at_; }
   Verdict judge(const model::LockOutcome& outcome);
   Verdict judge(const Error& error);
   void stand_in_line(const model::Queued& queued);
   void leave_line();
   void take_another_request();
+  bool is_cut_short(const Error& error) const;
+  void note_failure(const Error& error);
+  Error timed_out() const;
+  Error away() const;
   model::Release withdrawal() const {
     // What is asked for under a request of its own is nobody else's.
     return {wanted_.owner, request_, wanted_.is_shared && !spends_its_request()};
@@ -92,7 +91,8 @@ class Attempt {
   unsigned questions_ = 0;      // asked while it did not
   unsigned failures_ = 0;
   unsigned refusals_ = 0;
-  std::optional<Error> no_quorum_;  // the last reply
+  bool was_answered_ = false;
+  std::optional<Outage> outage_;  // nothing as long as the last question was answered
 };
 
 Task<Notice> sleep_until(std::shared_ptr<runtime::Event> alarm, LocalTime until) {
@@ -153,7 +153,8 @@ Task<Result<Reply>> Attempt::ask() {
 Attempt::Verdict Attempt::judge(const Result<Reply>& reply) {
   if (!reply) return judge(reply.error());
   failures_ = 0;
-  no_quorum_.reset();
+  was_answered_ = true;
+  outage_.reset();
   const bool tells_the_time = reply->at != model::StoreTime{};
   if (tells_the_time) {
     pair_ = ClockPair{before_send_, reply->at};
@@ -197,12 +198,38 @@ Attempt::Verdict Attempt::judge(const model::LockOutcome& outcome) {
   return std::unexpected(explain_refusal(wanted_.name, outcome));
 }
 
+// The end of the wait, not the store, ended this question, and nothing failed before it.
+bool Attempt::is_cut_short(const Error& error) const {
+  if (!is_over() || outage_) return false;
+  // A vote ends by its own time-outs: one that was never answered lacks a quorum.
+  if (error.code == Errc::quorum_not_reached) return was_answered_;
+  if (give_up_at_ >= before_send_ + command_timeout) return false;
+  // It may have stood in a queue of our own; whether the store is away, the withdrawal will tell.
+  return error.code == Errc::outcome_unknown || was_answered_;
+}
+
+void Attempt::note_failure(const Error& error) {
+  if (outage_ && is_over()) return;  // the one before was not cut short, and says more
+  if (!outage_) outage_.emplace(Outage{.error = {}, .since = before_send_});
+  outage_->error = error;
+}
+
+Error Attempt::timed_out() const {
+  if (!was_answered_) return explain_silence(wanted_.name, core_->store().describe(), wanted_.wait);
+  return {Errc::timed_out, explain_timeout(wanted_.name, wanted_.wait)};
+}
+
+Error Attempt::away() const {
+  const auto for_so_long = std::chrono::floor<Micros>(now() - outage_->since);
+  return explain_outage(wanted_.name, outage_->error,
+                        {.tried = std::chrono::floor<Micros>(now() - (give_up_at_ - wanted_.wait)),
+                         .away = was_answered_ ? std::optional(for_so_long) : std::nullopt,
+                         .queued = queued_});
+}
+
 Attempt::Verdict Attempt::judge(const Error& error) {
   const bool may_have_happened = error.code == Errc::outcome_unknown;
   const bool no_quorum = error.code == Errc::quorum_not_reached;
-  // The end of the wait cut this question short, and the one before was answered.
-  const bool is_cut_short = no_quorum && queued_ && !no_quorum_ && now() >= give_up_at_;
-  if (no_quorum) no_quorum_ = error;
   // Granted, but too few replicas know of it: it is there, and must be given back.
   const bool happened = error.code == Errc::not_replicated;
   may_be_in_store_ = may_be_in_store_ || may_have_happened || happened;
@@ -213,8 +240,11 @@ Attempt::Verdict Attempt::judge(const Error& error) {
     pause_ = runtime::jittered(can_.retry.delay, can_.retry.jitter, core_->runtime().random());
     return std::nullopt;
   }
-  if (is_cut_short) return fail(Errc::timed_out, explain_timeout(wanted_.name, wanted_.wait));
-  if (!may_pass || !waits() || now() >= give_up_at_) return std::unexpected(error);
+  if (!may_pass || !waits()) return std::unexpected(error);
+  if (is_cut_short(error)) return std::unexpected(timed_out());
+  note_failure(error);
+  if (is_over()) return std::unexpected(away());
+  core_->outages.tell(wanted_.name, *outage_, now());
   pause_ = next_delay(after_errors, failures_++, core_->runtime().random());
   return std::nullopt;
 }
@@ -228,10 +258,10 @@ Attempt::Verdict Attempt::judge(const Notice& notice) {
     // Asking again confirms the claim, and the reply to that can be trusted.
     return std::nullopt;
   }
-  if (now() < give_up_at_ || !waits()) return std::nullopt;
-  // Not that it was held, but that nobody could say so.
-  if (no_quorum_) return std::unexpected(*no_quorum_);
-  return fail(Errc::timed_out, explain_timeout(wanted_.name, wanted_.wait));
+  if (!is_over()) return std::nullopt;
+  // Not that it was held, but that the store could not say so.
+  if (outage_) return std::unexpected(away());
+  return std::unexpected(timed_out());
 }
 
 void Attempt::stand_in_line(const model::Queued& queued) {
@@ -273,58 +303,24 @@ Task<Notice> Attempt::pause() {
   return listening_ ? listening_->next(until) : sleep_until(alarm_, until);
 }
 
+// The error is what the store said last; in the end that may be how it takes the withdrawal.
 Task<Result<Won>> Attempt::give_up(Error error) {
   if (may_be_in_store_) {
+    const LocalTime began = now();
     auto withdrawing = withdraw(core_, wanted_.name, withdrawal(), wanted_.ttl);
-    co_await std::move(withdrawing);
+    const Result<void> withdrawn = co_await std::move(withdrawing);
+    const bool is_refused =
+        !withdrawn && withdrawn.error().code == Errc::unavailable && now() < began + prompt_timeout;
+    // The store went away since it last answered, which may be seconds ago.
+    if (is_refused && error.code == Errc::timed_out) {
+      outage_.emplace(Outage{.error = withdrawn.error(), .since = began});
+      error = away();
+    }
   }
   co_return std::unexpected(std::move(error));
 }
 
-struct Withdrawal {
-  std::shared_ptr<Core> core;
-  LockName name;
-  model::Release what;
-  LocalTime until{};
-};
-
-Task<bool> try_withdraw(std::shared_ptr<Core> core, LockName name, model::Release what,
-                        LocalTime deadline) {
-  model::LockCommand command{.spec = {}, .verb = std::move(what)};
-  Request ask{.name = std::move(name), .command = std::move(command), .deadline = deadline};
-  auto releasing = core->store().apply(std::move(ask));
-  const Result<Reply> reply = co_await std::move(releasing);
-  co_return reply.has_value();
-}
-
-// Until the store has heard it, or the lease has ended by itself.
-Task<bool> keep_withdrawing(Withdrawal rest) {
-  runtime::Event nobody(rest.core->shared_runtime());
-  for (unsigned failures = 0; rest.core->runtime().now() < rest.until; ++failures) {
-    const LocalTime now = rest.core->runtime().now();
-    auto trying = try_withdraw(rest.core, rest.name, rest.what,
-                               std::min<LocalTime>(now + command_timeout, rest.until));
-    if (co_await std::move(trying)) co_return true;
-    const Micros delay = next_delay(after_errors, failures, rest.core->runtime().random());
-    co_await nobody.wait_until(std::min<LocalTime>(now + delay, rest.until));
-  }
-  rest.core->unreleased.fetch_add(1, std::memory_order_relaxed);
-  runtime::log_warning(fmt::format("could not give back '{}' on {}; it ended with its ttl",
-                                   rest.name.str(), rest.core->store().describe()));
-  co_return false;
-}
-
 }  // namespace
-
-Task<bool> withdraw(std::shared_ptr<Core> core, LockName name, model::Release what, Micros ttl) {
-  const LocalTime now = core->runtime().now();
-  auto trying = try_withdraw(core, name, what, now + prompt_timeout);
-  if (co_await std::move(trying)) co_return true;
-  Withdrawal rest{core, std::move(name), std::move(what), now + ttl};
-  core->runtime().post(
-      [rest = std::move(rest)]() mutable { runtime::spawn(keep_withdrawing(std::move(rest))); });
-  co_return false;
-}
 
 Task<Result<Won>> acquire(std::shared_ptr<Core> core, Wanted wanted, std::stop_token stop) {
   Attempt attempt(std::move(core), std::move(wanted), stop);

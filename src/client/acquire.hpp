@@ -6,6 +6,7 @@
 
 #include "client/core.hpp"
 #include "client/validity.hpp"
+#include "runtime/backoff.hpp"
 
 #include <functional>
 #include <stop_token>
@@ -44,11 +45,17 @@ struct Won {
 };
 
 // However it ends, the store is left with the lock granted to the caller, or with nothing of it
-// (at the latest when the ttl ends, if the store cannot be reached).
+// (at the latest when the ttl ends, if the store cannot be reached). A wait that ends while the
+// store is away ends with the failure, never with timed_out: nobody can say that the lock is held.
 Task<Result<Won>> acquire(std::shared_ptr<Core> core, Wanted wanted, std::stop_token stop);
 
+// Between two questions to a store that did not answer the first.
+inline constexpr runtime::Backoff after_errors{.first = std::chrono::milliseconds(10),
+                                               .cap = std::chrono::seconds(1)};
+
 // Takes back whatever this request has in the store: first promptly, then in the background for as
-// long as the ttl.
-Task<bool> withdraw(std::shared_ptr<Core> core, LockName name, model::Release what, Micros ttl);
+// long as the ttl. The error is that of the prompt try.
+Task<Result<void>> withdraw(std::shared_ptr<Core> core, LockName name, model::Release what,
+                            Micros ttl);
 
 }  // namespace holdfast::client

@@ -6,6 +6,7 @@
 #include "client/counters.hpp"
 #include "client/holdings.hpp"
 #include "client/lines.hpp"
+#include "client/outage_log.hpp"
 #include "client/span.hpp"
 #include "client/validity.hpp"
 #include "runtime/runtime.hpp"
@@ -79,6 +80,7 @@ class Core {
   std::atomic<std::uint64_t> unreleased{0};
   std::atomic<std::uint64_t> lost{0};
   std::atomic<std::uint64_t> store_changes{0};
+  OutageLog outages;
 
  private:
   const std::shared_ptr<store::Store> store_;

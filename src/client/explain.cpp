@@ -39,6 +39,23 @@ std::string explain_timeout(const LockName& name, Micros wait) {
   return fmt::format("'{}' did not come free within {}", name.str(), ms(wait));
 }
 
+Error explain_silence(const LockName& name, std::string_view store, Micros wait) {
+  return {Errc::timed_out,
+          fmt::format("'{}': {} did not answer within {}", name.str(), store, ms(wait))};
+}
+
+Error explain_outage(const LockName& name, const Error& last, const WaitInVain& wait) {
+  const std::string away =
+      wait.away ? fmt::format(", the last {} without the store", ms(*wait.away)) : "";
+  const std::string before =
+      wait.queued ? fmt::format(" (was waiting behind {})", wait.queued->ahead) : "";
+  const std::string label = fmt::format("'{}': ", name.str());
+  std::string_view reason = last.message;
+  if (reason.starts_with(label)) reason.remove_prefix(label.size());
+  return {last.code,
+          fmt::format("{}tried for {}{}{}: {}", label, ms(wait.tried), away, before, reason)};
+}
+
 std::string explain_late(const LockName& name) {
   return fmt::format("'{}' was granted, but the answer took longer than the lease", name.str());
 }

@@ -81,15 +81,12 @@ struct OpenedMember {
   Micros patience{};
 };
 
-Result<OpenedMember> open_redis_member(StoreUrl url, const backends::quorum::Options& options,
-                                       const RuntimePtr& runtime) {
+Result<OpenedMember> open_redis_member(StoreUrl url, const RuntimePtr& runtime) {
   if (auto found = text::find_password(url); !found) {
     return std::unexpected(std::move(found.error()));
   }
   auto how = backends::redis::parse_options(url);
   if (!how) return std::unexpected(std::move(how.error()));
-  // A little less than what the vote waits: then no command needs a timer of its own.
-  how->endpoint.command_timeout = options.timeout * 9 / 10;
   const Micros patience = how->endpoint.connect_timeout;
   std::string address = how->endpoint.describe();
   if (how->endpoint.database != 0) address += fmt::format("/{}", how->endpoint.database);
@@ -98,10 +95,9 @@ Result<OpenedMember> open_redis_member(StoreUrl url, const backends::quorum::Opt
 }
 
 // Those that need no network are there or are not.
-Result<OpenedMember> open_member(StoreUrl url, const backends::quorum::Options& options,
-                                 const RuntimePtr& runtime) {
+Result<OpenedMember> open_member(StoreUrl url, const RuntimePtr& runtime) {
   if (url.scheme == "redis" || url.scheme == "rediss") {
-    return open_redis_member(std::move(url), options, runtime);
+    return open_redis_member(std::move(url), runtime);
   }
   if (url.scheme != "memory" && url.scheme != "file") {
     return fail(Errc::bad_input,
@@ -131,14 +127,13 @@ std::string explain_absence(const std::vector<MemberStore>& members,
   return each;
 }
 
-Result<std::vector<MemberStore>> connect_members(std::vector<StoreUrl> urls,
-                                                 const backends::quorum::Options& options,
-                                                 Absent absent, const RuntimePtr& runtime) {
+Result<std::vector<MemberStore>> connect_members(std::vector<StoreUrl> urls, Absent absent,
+                                                 const RuntimePtr& runtime) {
   std::vector<MemberStore> members;
   Micros patience{};
   std::vector<Task<Result<void>>> connecting;
   for (StoreUrl& url : urls) {
-    auto opened = open_member(std::move(url), options, runtime);
+    auto opened = open_member(std::move(url), runtime);
     if (!opened) return std::unexpected(std::move(opened.error()));
     members.push_back(std::move(opened->member));
     connecting.push_back(std::move(opened->ready));
@@ -172,7 +167,7 @@ Result<StorePtr> open_members(std::vector<StoreUrl> urls, const backends::quorum
     return fail(Errc::unsupported,
                 "a store cannot be opened inside a Holdfast callback: use another thread");
   }
-  auto members = connect_members(std::move(urls), options, absent, runtime);
+  auto members = connect_members(std::move(urls), absent, runtime);
   if (!members) return std::unexpected(std::move(members.error()));
   return backends::quorum::make_quorum_store(std::move(*members), options, runtime);
 }

@@ -93,8 +93,8 @@ bool Connection::Shared::begin(Call& call, StopWatch& watch, std::stop_token sto
   }
   pipeline_.add(call);
   if (stop.stop_possible()) watch.emplace(std::move(stop), GiveUp{self, call.ticket});
-  // On a connection that is up the stall watch ends a call that has time enough.
-  const bool is_watched = state_ == State::up && call.deadline >= now + endpoint_.command_timeout;
+  // On a connection that is up the watch ends a call that has time enough.
+  const bool is_watched = state_ == State::up && call.deadline >= now + between_looks;
   if (!is_watched) set_timer(call);
   if (state_ == State::up) flush(lock);
   return true;
@@ -217,15 +217,23 @@ void Connection::Shared::came_up(std::shared_ptr<Link> link) {
   link_ = std::move(link);
   const auto waited = std::exchange(waiting_for_connection_, {});
   is_suspected_ = false;
+  heard_at_ = runtime_->now();
   write_out(lock);
   lock.unlock();
   notify_all(waited);
+}
+
+void Connection::Shared::heard() {
+  const Lock lock(mutex_);
+  is_suspected_ = false;
+  heard_at_ = runtime_->now();
 }
 
 Result<void> Connection::Shared::received(std::vector<Reply>& replies) {
   bool all_expected = true;
   Lock lock(mutex_);
   is_suspected_ = false;
+  heard_at_ = runtime_->now();
   for (Reply& reply : replies) {
     const auto [is_expected, call] = pipeline_.match();
     all_expected &= is_expected;

@@ -14,6 +14,10 @@
 
 namespace holdfast::net::resp {
 
+// How often a connection looks for calls whose deadline has passed. Only those with less time than
+// that have a timer of their own.
+inline constexpr std::chrono::milliseconds between_looks{450};
+
 class Connection::Shared final : public Session::Owner,
                                  public std::enable_shared_from_this<Connection::Shared> {
  public:
@@ -53,6 +57,7 @@ class Connection::Shared final : public Session::Owner,
   Opening greeting() override;
   Result<void> greeted(std::vector<Reply> replies) override;
   void came_up(std::shared_ptr<Link> link) override;
+  void heard() override;
   Result<void> received(std::vector<Reply>& replies) override;
   void went_down(const Error& why) override;
   void backing_off(const Error& why) override;
@@ -76,8 +81,10 @@ class Connection::Shared final : public Session::Owner,
   void write_encrypted(std::shared_ptr<Pipeline::Batch> batch, std::shared_ptr<Link> link);
   void wait_until_writable(std::shared_ptr<Link> link);
   void drop(const std::shared_ptr<Link>& link, std::string_view reason);
-  void watch_stalls(LocalTime when);
-  void check_stall();
+  // The watch, while calls are under way.
+  std::chrono::microseconds next_look() const;
+  void look_again(LocalTime when);
+  void look();
   void end();
   bool is_open() const;
 
@@ -98,6 +105,7 @@ class Connection::Shared final : public Session::Owner,
   std::shared_ptr<Link> link_;  // while up
   bool is_prepared_ = false;    // this link; whatever waits for the next one must not rely on it
   bool flush_is_posted_ = false;
+  LocalTime heard_at_{};       // when something last came over this link
   bool is_suspected_ = false;  // of being stalled
   runtime::TimerId watch_{};
   std::vector<std::shared_ptr<runtime::Event>> waiting_for_connection_;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -48,7 +49,7 @@ std::optional<Pipeline::Batch> Connection::Shared::take_batch() {
   if (!is_prepared_) turn_away();
   const auto now = runtime_->now();
   auto batch = pipeline_.take(now);
-  if (batch && watch_ == runtime::TimerId::none) watch_stalls(now + endpoint_.command_timeout);
+  if (batch && watch_ == runtime::TimerId::none) look_again(now + next_look());
   return batch;
 }
 
@@ -133,26 +134,39 @@ void Connection::Shared::drop(const std::shared_ptr<Link>& link, std::string_vie
   session_->drop(session_->error(reason));
 }
 
-void Connection::Shared::watch_stalls(LocalTime when) {
+std::chrono::microseconds Connection::Shared::next_look() const {
+  return std::min<std::chrono::microseconds>(endpoint_.command_timeout, between_looks);
+}
+
+void Connection::Shared::look_again(LocalTime when) {
   watch_ = runtime_->schedule(when, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->check_stall();
+    if (const auto self = weak.lock()) self->look();
   });
 }
 
-void Connection::Shared::check_stall() {
+void Connection::Shared::look() {
   Lock lock(mutex_);
   watch_ = runtime::TimerId::none;
-  const auto oldest = pipeline_.oldest();
-  if (state_ != State::up || !oldest) return;
+  if (state_ != State::up || pipeline_.is_idle()) return;
   const auto now = runtime_->now();
-  const auto due = *oldest + endpoint_.command_timeout;
-  if (now < due) return watch_stalls(due);
-  // It may be this program that was stopped for a while, with the reply waiting in the socket.
-  if (!std::exchange(is_suspected_, true)) return watch_stalls(now + 5ms);
+  const auto silent_since = std::max(heard_at_, pipeline_.oldest().value_or(now));
+  const auto dead_at = silent_since + endpoint_.command_timeout;
+  const auto late = pipeline_.overdue(now);
+  if (now >= dead_at || !late.tickets.empty()) {
+    // It may be this program that was stopped for a while, with the reply waiting in the socket.
+    if (!std::exchange(is_suspected_, true)) return look_again(now + 5ms);
+    is_suspected_ = false;
+  }
+  if (now < dead_at) {
+    look_again(std::min<LocalTime>({now + next_look(), dead_at, late.next}));
+    lock.unlock();
+    for (const auto ticket : late.tickets) give_up(ticket, Why::deadline);
+    return;
+  }
   const auto limit = std::chrono::ceil<std::chrono::milliseconds>(endpoint_.command_timeout);
   const auto link = link_;
   lock.unlock();
-  drop(link, fmt::format("no reply within {} ms", limit.count()));
+  drop(link, fmt::format("nothing was heard for {} ms", limit.count()));
 }
 
 }  // namespace holdfast::net::resp

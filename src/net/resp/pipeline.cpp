@@ -73,6 +73,20 @@ Pipeline::GivenUp Pipeline::give_up(std::uint64_t ticket) {
   return {.call = std::exchange(place->call, nullptr), .may_have_happened = true};
 }
 
+Pipeline::Overdue Pipeline::overdue(runtime::LocalTime now) const {
+  Overdue found;
+  const auto look_at = [&](const Call* call) {
+    if (!call || call->timer != runtime::TimerId::none) return;
+    if (call->deadline <= now)
+      found.tickets.push_back(call->ticket);
+    else
+      found.next = std::min(found.next, call->deadline);
+  };
+  for (const Place& place : in_flight_) look_at(place.call);
+  for (const Call* call : waiting_) look_at(call);
+  return found;
+}
+
 std::optional<runtime::LocalTime> Pipeline::oldest() const {
   if (in_flight_.empty()) return std::nullopt;
   return in_flight_.front().since;

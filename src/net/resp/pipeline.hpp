@@ -68,6 +68,12 @@ class Pipeline {
 
   Match match();
   GivenUp give_up(std::uint64_t ticket);
+  // The calls without a timer whose deadline has passed, and the next one of the others.
+  struct Overdue {
+    std::vector<std::uint64_t> tickets;
+    runtime::LocalTime next = runtime::LocalTime::max();
+  };
+  Overdue overdue(runtime::LocalTime now) const;
   // When the oldest call without a reply left.
   std::optional<runtime::LocalTime> oldest() const;
 

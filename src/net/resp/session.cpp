@@ -254,7 +254,11 @@ Result<void> Session::hand_over_replies() {
     replies.push_back(std::move(*reply));
   }
   const auto told = owner();
-  if (replies.empty() || !told) return {};
+  if (!told) return {};
+  if (replies.empty()) {
+    told->heard();
+    return {};
+  }
   has_answered_ = true;
   return told->received(replies);
 }

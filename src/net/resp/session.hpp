@@ -33,6 +33,8 @@ class Session : public std::enable_shared_from_this<Session> {
     virtual Opening greeting() = 0;
     virtual Result<void> greeted(std::vector<Reply> replies) = 0;  // an error: not this server
     virtual void came_up(std::shared_ptr<Link> link) = 0;
+    // Bytes came, but no whole reply.
+    virtual void heard() {}
     // An error ends the link.
     virtual Result<void> received(std::vector<Reply>& replies) = 0;
     // The link that came up is lost; the next attempt begins at once, or after `backing_off`.

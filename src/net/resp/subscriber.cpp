@@ -215,7 +215,7 @@ void Subscriber::Shared::check_silence() {
   static const std::string ping = command("PING");
   // An error shows at the reading end as well.
   link_->write(ping, [](const auto&, std::size_t) {});
-  listen_for_silence(now + 2 * endpoint_.command_timeout);
+  listen_for_silence(now + endpoint_.command_timeout);
 }
 
 namespace {

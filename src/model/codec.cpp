@@ -20,6 +20,7 @@ constexpr std::uint8_t start_flag = 8;
 constexpr std::uint8_t about_flags = metadata_flag | process_flag | start_flag;
 
 constexpr std::size_t header_bytes = 19;
+constexpr std::size_t offer_bytes = 16;
 constexpr std::size_t hold_bytes = 53;    // without the texts
 constexpr std::size_t waiter_bytes = 61;  // without the texts
 
@@ -46,7 +47,7 @@ void append_metadata(const MetadataPtr& metadata, std::string& out) {
 void append_header(const LockState& state, std::string& out) {
   assert(state.holds.size() <= UINT16_MAX && state.queue.size() <= UINT16_MAX);
   FixedWriter<header_bytes>()
-      .put(state_format)
+      .put(state.offer.stands() ? state_format : format_without_offer)
       .put(static_cast<std::uint8_t>(state.spec.kind))
       .put(static_cast<std::uint8_t>(state.spec.order))
       .put(state.spec.capacity)
@@ -54,6 +55,8 @@ void append_header(const LockState& state, std::string& out) {
       .put(static_cast<std::uint16_t>(state.holds.size()))
       .put(static_cast<std::uint16_t>(state.queue.size()))
       .append_to(out);
+  if (!state.offer.stands()) return;
+  FixedWriter<offer_bytes>().put(state.offer.place).put(count_of(state.offer.until)).append_to(out);
 }
 
 void append_hold(const Hold& hold, std::string& out) {
@@ -125,16 +128,23 @@ class LockDecoder {
   Counts read_header(LockState& state) {
     const auto format = in_.number<std::uint8_t>();
     if (format > state_format) note("was written in a newer format than this version reads");
-    if (format < state_format) note("has no valid format number");
+    if (format < format_without_offer) note("has no valid format number");
     state.spec.kind = read_enum(Kind::mutex, Kind::election, "has an unknown kind");
     state.spec.order = read_enum(Order::automatic, Order::barging, "has an unknown order");
     state.spec.capacity = in_.number<std::uint32_t>();
     state.queue_expires = read_time();
     const Counts counts{in_.number<std::uint16_t>(), in_.number<std::uint16_t>()};
+    if (format > format_without_offer) read_offer(state);
     // Checked before anything is allocated for them.
     const auto needed = counts.holds * hold_bytes + counts.waiters * waiter_bytes;
     if (needed > in_.left()) note("announces more holds and waiters than it has bytes for");
     return counts;
+  }
+
+  void read_offer(LockState& state) {
+    state.offer.place = in_.number<std::uint64_t>();
+    state.offer.until = read_time();
+    if (!state.offer.stands()) note("has an offer that ends before it began");
   }
 
   void read_holds(std::size_t count, LockState& state) {

@@ -10,7 +10,9 @@
 
 namespace holdfast::model {
 
-inline constexpr std::uint8_t state_format = 1;
+inline constexpr std::uint8_t state_format = 2;
+// Of every lock in which nobody was told to come, so that older versions read it.
+inline constexpr std::uint8_t format_without_offer = 1;
 
 // Replaces `out`; its capacity is reused.
 void encode(const LockState& state, std::string& out);

@@ -107,6 +107,12 @@ bool is_free_for(const LockState& state, const Waiter& head) {
 }
 
 Violation check_queue(const LockState& state, StoreTime now) {
+  if (state.offer.stands() && state.spec.order != Order::barging) {
+    return "somebody was told to come to a lock with a queue in order";
+  }
+  if (state.offer.stands() && !state.queue.contains(state.offer.place)) {
+    return "somebody was told to come who does not wait";
+  }
   if (state.queue.empty()) return std::nullopt;
   if (state.queue_expires <= now) return "the queue has expired but is still there";
   // Who barges may leave the lock free for a moment; a queue in order never waits for nothing.

@@ -79,12 +79,23 @@ struct Waiter {
   MetadataPtr metadata;
 };
 
+// In a barging lock the next in line is told to try. It has until then to come; if it does not, its
+// process is stopped or does not listen, and loses its turn.
+struct Offer {
+  std::uint64_t place = 0;
+  StoreTime until{};  // the beginning of time: there is no offer
+
+  bool stands() const { return until != StoreTime{}; }
+  friend bool operator==(const Offer&, const Offer&) = default;
+};
+
 struct LockState {
   LockSpec spec;  // binds the name only while somebody holds or waits
   // Nobody asked for this long: the waiters are gone. Enqueues and checks move it.
   StoreTime queue_expires{};
   boost::container::small_vector<Hold, 1> holds;
   std::map<std::uint64_t, Waiter> queue;  // by place
+  Offer offer;                            // to one of the queue
 
   bool idle() const { return holds.empty() && queue.empty(); }
 };

@@ -42,6 +42,12 @@ Hold& upgrade(LockState& state, const Waiter& waiter, Micros lease, World& world
   return hold;
 }
 
+// Not if it was told before and did not, and not if it cannot be told.
+bool may_come(const Offer& offer, std::uint64_t place, const Waiter& waiter, World& world) {
+  const bool was_told = offer.stands() && offer.place == place;
+  return (!was_told || world.now() < offer.until) && world.reachable(waiter.process);
+}
+
 void serve(LockState& state, World& world, std::uint64_t place, bool is_caller) {
   auto entry = state.queue.extract(place);
   Waiter& waiter = entry.mapped();
@@ -91,13 +97,16 @@ void hand_over(LockState& state, World& world, const Acquire* caller) {
     if (!fits(state, waiter.owner, waiter.permits, waiter.converts)) return;
     if (state.holds.size() >= limits::max_holders && !is_upgrade(waiter)) return;
     const bool is_caller = is_callers(waiter, caller);
-    if (!is_caller && !world.reachable(waiter.process)) {
+    if (!is_caller && !may_come(state.offer, place, waiter, world)) {
       drop_waiters_of(state, ProcessId{waiter.process}, caller);
       continue;
     }
     if (state.spec.order == Order::barging && !is_caller) {
       const bool told = !world.messages.empty() && world.messages.back().request == waiter.request;
       if (!told) world.messages.push_back(message_to(waiter));
+      if (state.offer.place != place || !state.offer.stands()) {
+        state.offer = {place, world.now() + waiter.claim};
+      }
       return;
     }
     serve(state, world, std::uint64_t{place}, is_caller);

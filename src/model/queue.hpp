@@ -18,7 +18,8 @@ bool fits(const LockState& state, const OwnerId& owner, std::uint32_t permits, R
 
 // Serves the head of the queue as far as the lock has room, passing over processes that cannot be
 // reached. `caller` is the waiter whose own command this is: it needs no message and no claim.
-// In a barging lock nobody is granted anything: the head is told to try.
+// In a barging lock nobody is granted anything: the head is told to try, and is passed over with
+// its process if it did not come in time when it was told before.
 void hand_over(LockState& state, World& world, const Acquire* caller);
 
 Hold* find_hold(LockState& state, const OwnerId& owner, RequestId request);

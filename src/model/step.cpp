@@ -201,7 +201,15 @@ LockOutcome repeated(Hold& hold, const Acquire& wanted, StoreTime now) {
   return granted(hold, now);
 }
 
+// Whoever was told to come has come, even if somebody else was quicker.
+void take_offer(LockState& state, const Acquire& wanted) {
+  if (!state.offer.stands()) return;
+  const auto mine = find_waiter(state, wanted);
+  if (mine != state.queue.end() && mine->first == state.offer.place) state.offer = {};
+}
+
 LockOutcome apply(LockState& state, const LockSpec& spec, const Acquire& wanted, World& world) {
+  take_offer(state, wanted);
   const bool converts = wanted.converts != RequestId::any;
   if (state.idle()) {
     state.spec = spec;
@@ -351,6 +359,7 @@ LockOutcome step(LockState& state, const LockCommand& command, World& world) {
   // Whatever the command was: a lock that is free for the head of its queue is handed over.
   hand_over(state, world, nullptr);
   if (state.idle()) state.queue_expires = {};
+  if (state.offer.stands() && !state.queue.contains(state.offer.place)) state.offer = {};
   assert(!violated_invariant(state, world.now()));
   return outcome;
 }

@@ -76,6 +76,7 @@ LockState random_state(test::Random& random, std::size_t most) {
   for (std::size_t at = 0; at < waiters; ++at) {
     state.queue.emplace(random.bits(), random_waiter(random));
   }
+  if (random.below(2) == 0) state.offer = {random.bits(), random_time(random)};
   return state;
 }
 
@@ -118,6 +119,7 @@ void expect_same(const Waiter& a, const Waiter& b) {
 void expect_same(const LockState& a, const LockState& b) {
   EXPECT_EQ(a.spec, b.spec);
   EXPECT_EQ(a.queue_expires, b.queue_expires);
+  EXPECT_EQ(a.offer, b.offer);
   ASSERT_EQ(a.holds.size(), b.holds.size());
   for (std::size_t at = 0; at < a.holds.size(); ++at) expect_same(a.holds[at], b.holds[at]);
   ASSERT_EQ(a.queue.size(), b.queue.size());
@@ -252,8 +254,13 @@ TEST(Codec, what_cannot_be_read_is_named) {
     bytes[at] = value;
     return bytes;
   };
-  EXPECT_TRUE(not_decoded(with(0, 2), "newer format"));
+  EXPECT_TRUE(not_decoded(with(0, 3), "newer format"));
   EXPECT_TRUE(not_decoded(std::string("\x7f"), "newer format"));
+  LockState with_offer;
+  with_offer.offer = {7, StoreTime(1s)};
+  auto without_an_end = encoded_lock(with_offer);
+  without_an_end.replace(27, 8, 8, '\0');
+  EXPECT_TRUE(not_decoded(without_an_end, "ends before it began"));
   EXPECT_TRUE(not_decoded(with(0, 0), "no valid format"));
   EXPECT_TRUE(not_decoded(with(1, 0), "unknown kind"));
   EXPECT_TRUE(not_decoded(with(1, 6), "unknown kind"));

@@ -110,6 +110,52 @@ TEST(StepBarging, the_head_is_told_once_per_step) {
   EXPECT_EQ(told(lock), Owners{"ben"});
 }
 
+TEST(StepBarging, a_head_that_was_told_and_does_not_come_loses_its_turn) {
+  ModelLock lock(LockSpec::mutex(Order::barging));
+  granted(lock.acquire({.owner = "anna"}));
+  const auto ben = queued(lock.acquire({.owner = "ben", .wait = true, .process = 2}));
+  queued(lock.acquire({.owner = "bert", .request = 2, .wait = true, .process = 2}));
+  queued(lock.acquire({.owner = "cleo", .wait = true, .process = 3}));
+  lock.release("anna");
+  ASSERT_EQ(told(lock), Owners{"ben"});
+  lock.pass(499ms);
+  lock.renew("nobody");
+  EXPECT_EQ(told(lock), Owners{"ben"}) << "it may still come, and may not have heard it";
+  lock.pass(1ms);
+  lock.renew("nobody");
+  EXPECT_EQ(told(lock), Owners{"cleo"});
+  EXPECT_EQ(waiters(lock), Owners{"cleo"}) << "with all that its process waits for";
+  granted(lock.acquire({.owner = "dora"}));
+  const auto again =
+      queued(lock.acquire({.owner = "ben", .wait = true, .place = ben.place, .process = 2}));
+  EXPECT_EQ(again.place, ben.place) << "but keeps its place";
+}
+
+TEST(StepBarging, a_head_that_came_in_time_is_told_anew_when_somebody_was_quicker) {
+  ModelLock lock(LockSpec::mutex(Order::barging));
+  granted(lock.acquire({.owner = "anna"}));
+  queued(lock.acquire({.owner = "ben", .wait = true, .process = 2}));
+  lock.release("anna");
+  lock.pass(300ms);
+  granted(lock.acquire({.owner = "dora"}));
+  queued(lock.acquire({.owner = "ben", .wait = true, .process = 2}));
+  lock.pass(5s);
+  lock.release("dora");
+  EXPECT_EQ(told(lock), Owners{"ben"});
+  EXPECT_EQ(waiters(lock), Owners{"ben"});
+}
+
+TEST(StepBarging, a_stopped_writer_does_not_keep_readers_out) {
+  ModelLock lock(LockSpec::read_write(Order::barging));
+  granted(lock.acquire({.owner = "anna"}));
+  queued(lock.acquire({.owner = "writer", .wait = true, .process = 2}));
+  lock.release("anna");
+  queued(lock.acquire({.owner = "reader", .permits = 1, .wait = true, .process = 3}));
+  lock.pass(500ms);
+  granted(lock.acquire({.owner = "reader", .permits = 1, .wait = true, .process = 3}));
+  granted(lock.acquire({.owner = "another", .permits = 1}));
+}
+
 TEST(StepBarging, a_head_that_cannot_be_reached_is_passed_over) {
   ModelLock lock(LockSpec::mutex(Order::barging));
   granted(lock.acquire({.owner = "anna"}));

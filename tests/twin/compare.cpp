@@ -39,6 +39,7 @@ model::LockState essence_of(model::LockState state, model::StoreTime now) {
   if (state.queue_expires <= now) state.queue.clear();
   if (state.idle()) return {};
   if (state.queue.empty()) state.queue_expires = {};
+  if (state.queue.empty()) state.offer = {};
   for (auto& hold : state.holds) hold.ttl = {};
   std::ranges::sort(state.holds, {}, identity_of);
   return state;
@@ -66,6 +67,7 @@ void translate(model::LockState& redis, const Numbers& numbers) {
     queue.emplace(numbers.to_model(place), std::move(waiter));
   }
   redis.queue = std::move(queue);
+  if (redis.offer.stands()) redis.offer.place = numbers.to_model(redis.offer.place);
 }
 
 Difference compare_states(const Expected& expected, const backends::redis::Snapshot& seen,

@@ -135,6 +135,10 @@ std::string describe(const model::LockState& state, model::StoreTime now) {
   if (state.idle()) return "  nothing\n";
   std::string text = fmt::format("  {} queue ends in {}\n", text_of(state.spec),
                                  (state.queue_expires - now).count());
+  if (state.offer.stands()) {
+    text += fmt::format("  place {} is to come within {}\n", state.offer.place,
+                        (state.offer.until - now).count());
+  }
   for (const auto& hold : state.holds) {
     text += fmt::format(
         "  hold {} request {} process {:x} permits {}{} fence {} left {} held {} metadata {}\n",

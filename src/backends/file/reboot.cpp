@@ -22,6 +22,7 @@ struct Reboot {
 void live_again(model::LockState& state, model::StoreTime last_step, model::StoreTime now) {
   state.queue.clear();
   state.queue_expires = {};
+  state.offer = {};
   const auto ended = [&](const model::Hold& hold) { return hold.expires <= last_step; };
   state.holds.erase(std::remove_if(state.holds.begin(), state.holds.end(), ended),
                     state.holds.end());

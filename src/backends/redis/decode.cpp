@@ -178,12 +178,22 @@ Result<void> add_member(model::LockState& state, const Place& member, std::strin
 Result<void> decode_company(const Elements& reply, std::string_view value,
                             model::LockState& state) {
   constexpr std::size_t value_bytes = 45;
+  constexpr std::size_t offer_bytes = 32;
   const auto spec_text = std::string(value.substr(std::min<std::size_t>(1, value.size()), 12));
   const auto body = parse_body(spec_text + std::string(tail_bytes - 12, '0'));
-  if (value.size() != value_bytes || !body || reply.size() < 5) return nonsense("its state");
+  const bool has_offer = value.size() == value_bytes + offer_bytes;
+  if ((value.size() != value_bytes && !has_offer) || !body || reply.size() < 5) {
+    return nonsense("its state");
+  }
+  const auto number_at = [value](std::size_t at) {
+    return parse_digits(value.substr(at, 16)).value_or(0);
+  };
+  const auto time_at = [number_at](std::size_t at) {
+    return StoreTime(Micros(static_cast<std::int64_t>(number_at(at))));
+  };
   state.spec = body->spec;
-  state.queue_expires =
-      StoreTime(Micros(static_cast<std::int64_t>(parse_digits(value.substr(29)).value_or(0))));
+  state.queue_expires = time_at(29);
+  if (has_offer) state.offer = {number_at(value_bytes), time_at(value_bytes + 16)};
   const Elements order(reply[3]);
   const Elements fields(reply[4]);
   std::map<std::string_view, std::string_view> records;

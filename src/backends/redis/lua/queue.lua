@@ -139,13 +139,15 @@ end
 local told = nil
 
 -- Tells the head of a barging lock to try, or gives the head the lock. False if its process cannot
--- be reached.
-local function serve_or_tell(id, waiter, is_caller)
+-- be reached, or was told before and did not come in time.
+local function serve_or_tell(id, place, waiter, is_caller)
   if is_caller or not is_barging() then return serve(id, waiter, is_caller) end
   if told == id then return true end
-  if not is_reached(id, waiter.body) then return false end
+  local was_told = offered_until > 0 and offered_to == place
+  if was_told and offered_until <= now or not is_reached(id, waiter.body) then return false end
   tell(id, waiter.body, 'h')
   told = id
+  if not was_told then offered_to, offered_until = place, now + waiter.claim end
   return true
 end
 
@@ -156,7 +158,7 @@ local function hand_over(caller)
   drop_upgrade_without_its_hold()
   local gone = {}
   while waiting > 0 do
-    local id, _, waiter = head()
+    local id, place, waiter = head()
     local process, is_caller = process_of(waiter.body), is_callers(caller, id, waiter)
     if gone[process] and not is_caller then
       remove_waiter(id)
@@ -165,7 +167,7 @@ local function hand_over(caller)
       local replaced = upgrades and waiter.converts .. sub(id, 17) or nil
       if not fits(sub(id, 17), permits_of(waiter.body), replaced) then break end
       if count >= MAX_HOLDERS and not upgrades then break end
-      if not serve_or_tell(id, waiter, is_caller) then
+      if not serve_or_tell(id, place, waiter, is_caller) then
         gone[process] = true
       elseif told == id then
         break

@@ -24,6 +24,8 @@ end
 -- Bound while somebody holds or waits.
 local spec, used, queue_expires = nil, 0, 0
 local count, waiting = 0, 0
+-- In a barging lock: who was told to try, by place, and until when. 0: nobody.
+local offered_to, offered_until = 0, 0
 
 local function is_idle() return count == 0 and waiting == 0 end
 local function is_barging() return sub(spec, 2, 2) == '2' end
@@ -33,6 +35,7 @@ local function is_reentrant() return kind_of(spec) == '2' end
 local function bind(to)
   call('DEL', records, order)
   spec, used, queue_expires, count, waiting = to, 0, 0, 0, 0
+  offered_to, offered_until = 0, 0
 end
 
 -- Holds: claimed, fence, since, body.
@@ -147,6 +150,7 @@ local function load()
   elseif form == '2' then
     spec, used, queue_expires = sub(value, 2, 13), tonumber(sub(value, 14, 29)),
       tonumber(sub(value, 30, 45))
+    offered_to, offered_until = tonumber(sub(value, 46, 61)) or 0, tonumber(sub(value, 62, 77)) or 0
     count = call('ZCOUNT', order, 0, '+inf')
     waiting = call('ZCARD', order) - count
     -- An eviction or an operator may have taken one key of three: then nothing of it counts.
@@ -158,6 +162,10 @@ local function load()
     return false
   end
   return true
+end
+
+local function is_place_taken(place)
+  return call('ZCOUNT', order, place + WAITERS, place + WAITERS) > 0
 end
 
 -- Nothing is left behind, at the latest when the last lease or the queue has ended.
@@ -174,7 +182,11 @@ local function save()
   if AUDIT then left_ms = left_ms + AUDIT_MS end
   -- Their key may outlive the lease by a unit: as long it is known whose it was.
   if UNIT_MS > 1 then left_ms = left_ms + UNIT_MS end
-  call('SET', lock, '2' .. spec .. digits(used) .. digits(queue_expires), 'PX', left_ms)
+  local offer = ''
+  if offered_until > 0 and is_place_taken(offered_to) then
+    offer = digits(offered_to) .. digits(offered_until)
+  end
+  call('SET', lock, '2' .. spec .. digits(used) .. digits(queue_expires) .. offer, 'PX', left_ms)
   call('PEXPIRE', records, left_ms)
   call('PEXPIRE', order, left_ms)
 end

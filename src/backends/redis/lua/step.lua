@@ -69,8 +69,7 @@ end
 local function place_for(wanted)
   if wanted.converts ~= NO_REQUEST then return 0 end
   local minted = tonumber(call('GET', counter) or 0)
-  local returns = wanted.place ~= 0 and wanted.place <= minted
-    and call('ZCOUNT', order, wanted.place + WAITERS, wanted.place + WAITERS) == 0
+  local returns = wanted.place ~= 0 and wanted.place <= minted and not is_place_taken(wanted.place)
   return returns and wanted.place or mint()
 end
 
@@ -158,7 +157,15 @@ local function repeated(wanted, hold)
   return granted(hold, expiry_of(wanted.id) - now)
 end
 
+-- Whoever was told to come has come, even if somebody else was quicker.
+local function take_offer(wanted)
+  if offered_until == 0 then return end
+  local place = call('ZSCORE', order, 'w' .. wanted.id)
+  if place and tonumber(place) - WAITERS == offered_to then offered_until = 0 end
+end
+
 local function acquire(wanted)
+  take_offer(wanted)
   local converts = wanted.converts ~= NO_REQUEST
   if is_idle() then
     bind(wanted.spec)

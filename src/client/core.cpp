@@ -4,6 +4,7 @@
 #include "client/held_lease.hpp"
 #include "runtime/fork.hpp"
 #include "runtime/process_info.hpp"
+#include "runtime/spawn.hpp"
 
 #include <fmt/format.h>
 
@@ -126,23 +127,46 @@ void Core::watch(std::weak_ptr<HeldLease> lease) {
   leases_.push_back(std::move(lease));
 }
 
-void Core::confirm_leases() {
+void Core::confirm_leases(LocalTime since) {
   store_changes.fetch_add(1, std::memory_order_relaxed);
-  std::vector<std::weak_ptr<HeldLease>> leases;
-  {
-    const std::lock_guard lock(mutex_);
-    leases = leases_;
+  std::unique_lock lock(mutex_);
+  confirm_since_ = std::max(confirm_since_, std::min(since, runtime_->now()));
+  to_confirm_ = leases_;
+  const std::size_t wanted = std::min(confirmations_at_once, to_confirm_.size());
+  const std::size_t more = wanted - std::min(wanted, confirming_);
+  confirming_ += more;
+  lock.unlock();
+  for (std::size_t at = 0; at < more; ++at) runtime::spawn(confirm_rest());
+}
+
+std::shared_ptr<HeldLease> Core::next_to_confirm(LocalTime& since) {
+  const std::lock_guard lock(mutex_);
+  since = confirm_since_;
+  while (!to_confirm_.empty()) {
+    auto lease = to_confirm_.back().lock();
+    to_confirm_.pop_back();
+    if (lease) return lease;
   }
-  for (const auto& each : leases) {
-    if (const auto lease = each.lock()) lease->confirm();
+  --confirming_;
+  return nullptr;
+}
+
+Task<bool> Core::confirm_rest() {
+  const auto self = shared_from_this();
+  LocalTime since{};
+  while (const auto lease = next_to_confirm(since)) {
+    auto confirming = lease->confirm(since);
+    co_await std::move(confirming);
   }
+  co_return true;
 }
 
 std::shared_ptr<Core> make_core(std::shared_ptr<store::Store> store,
                                 std::shared_ptr<runtime::Runtime> runtime) {
   auto core = std::make_shared<Core>(std::move(store), std::move(runtime), runtime::this_process());
   core->store().on_change([weak = std::weak_ptr(core)] {
-    if (const auto still_there = weak.lock()) still_there->confirm_leases();
+    const auto still_there = weak.lock();
+    if (still_there) still_there->confirm_leases(still_there->store().known_since());
   });
   return core;
 }

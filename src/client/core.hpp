@@ -23,17 +23,20 @@
 
 namespace holdfast::client {
 
-// How long one command may take before it counts as failed, and how long a release goes on trying.
-inline constexpr Micros command_timeout = std::chrono::milliseconds(500);
+// How long a release goes on trying.
 inline constexpr Micros release_timeout = std::chrono::seconds(2);
 // What a destructor or a cancelled wait may spend on cleaning up before it leaves the rest to the
 // background.
 inline constexpr Micros prompt_timeout = std::chrono::milliseconds(50);
 
+// Leases that ask at the same time whether the store still knows them. The others follow as answers
+// come: thousands at once would only wait for each other.
+inline constexpr std::size_t confirmations_at_once = 64;
+
 class HeldLease;
 
 // What every handle and lease of one client shares.
-class Core {
+class Core : public std::enable_shared_from_this<Core> {
  public:
   Core(std::shared_ptr<store::Store> store, std::shared_ptr<runtime::Runtime> runtime,
        std::shared_ptr<const ProcessInfo> process);
@@ -59,8 +62,9 @@ class Core {
 
   // A lease that wants to be confirmed when the store behind the address changes.
   void watch(std::weak_ptr<HeldLease> lease);
-  // The store may no longer know what it granted: every lease asks.
-  void confirm_leases();
+  // The store may no longer know what it granted before `since`: every lease asks that was not
+  // answered after that. One sweep at a time, which begins again when the store changes again.
+  void confirm_leases(LocalTime since = LocalTime::max());
 
   Lines& lines() { return lines_; }
   Holdings& holdings() { return holdings_; }
@@ -94,6 +98,8 @@ class Core {
   std::atomic<bool> is_traced_{false};
 
   std::shared_ptr<Tracer> tracer();
+  Task<bool> confirm_rest();
+  std::shared_ptr<HeldLease> next_to_confirm(LocalTime& since);
 
   std::mutex mutex_;
   std::shared_ptr<Tracer> tracer_;  // guarded by mutex_
@@ -102,6 +108,10 @@ class Core {
   // Only on stores that may change. Those that ended are dropped now and then. Guarded by mutex_.
   std::vector<std::weak_ptr<HeldLease>> leases_;
   std::size_t sweep_at_ = 64;
+  // The sweep of confirm_leases. Guarded by mutex_.
+  std::vector<std::weak_ptr<HeldLease>> to_confirm_;
+  std::size_t confirming_ = 0;
+  LocalTime confirm_since_ = LocalTime::min();
 };
 
 std::shared_ptr<Core> make_core(std::shared_ptr<store::Store> store,

@@ -131,21 +131,27 @@ void HeldLease::tick() {
     else
       plan_.stop_renewing();
   }
-  const LocalTime deadline = std::min<LocalTime>(at + command_timeout, plan_.lost_at());
+  const LocalTime deadline = plan_.patience(at);
   arm();
   lock.unlock();
   if (ttl) runtime::spawn(renew(*ttl, deadline));
 }
 
-void HeldLease::confirm() {
+Task<Result<void>> HeldLease::confirm(LocalTime since) {
+  const auto self = shared_from_this();
   std::unique_lock lock(mutex_);
   const LocalTime at = now();
-  if (state_ != State::held || at >= plan_.lost_at()) return;
+  if (state_ != State::held || at >= plan_.lost_at() || plan_.is_known_since(since)) {
+    co_return Result<void>{};
+  }
+  confirm_since_ = since;
+  if (plan_.is_in_flight()) co_return Result<void>{};
   const Micros ttl = plan_.ttl_to_confirm(at);
-  const LocalTime until = std::min<LocalTime>(at + command_timeout, plan_.lost_at());
+  const LocalTime until = plan_.patience(at);
   plan_.sent();
   lock.unlock();
-  runtime::spawn(renew(ttl, until));
+  auto asking = renew(ttl, until);
+  co_return co_await std::move(asking);
 }
 
 // Only an upgrade changes the fence of a lease. An older answer may come after a newer one.
@@ -188,8 +194,12 @@ Task<Result<void>> HeldLease::renew(Micros ttl, LocalTime deadline) {
     plan_.failed(now(), core_->runtime().random());
   if (state_ == State::held) arm();
   const bool undo = granted && must_be_undone(granted->fence);
+  // It was asked before the store changed, and may have been answered before that too.
+  const LocalTime since = confirm_since_;
+  const bool must_ask = granted && !plan_.is_known_since(since);
   lock.unlock();
   if (undo) runtime::spawn(undo_upgrade());
+  if (must_ask) runtime::spawn(confirm(since));
   if (granted) co_return Result<void>{};
   co_return std::unexpected(reply.error());
 }

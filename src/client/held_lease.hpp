@@ -46,8 +46,9 @@ class HeldLease : public std::enable_shared_from_this<HeldLease>, public HeldPla
   Task<Result<void>> convert(std::uint32_t permits, Micros wait, std::stop_token stop);
   // Releases it under its holder, who is told first, as of a loss.
   Task<Result<Released>> take_away();
-  // Asks the store whether it still knows this lease; if not, it is lost.
-  void confirm();
+  // Asks the store whether it still knows this lease, unless a question of `since` or later was
+  // answered; if not, it is lost.
+  Task<Result<void>> confirm(LocalTime since);
   // Ends the handle without a word to the store.
   void detach();
   // The ttl that a claim still has to be extended to; nothing where the lease is no mere claim.
@@ -100,6 +101,7 @@ class HeldLease : public std::enable_shared_from_this<HeldLease>, public HeldPla
   bool converting_ = false;       // one upgrade or downgrade at a time
   bool was_converted_ = false;    // somebody asked for it, whatever came of it
   bool may_be_upgraded_ = false;  // an upgrade that was given up could not be undone yet
+  LocalTime confirm_since_ = LocalTime::min();  // after what is in flight, unless that does
   RenewalPlan plan_;
   runtime::TimerId timer_{};
   LocalTime armed_for_ = LocalTime::max();

@@ -9,6 +9,14 @@
 
 namespace holdfast::client {
 
+namespace {
+
+// A hold of a few milliseconds costs no third command; a longer one is worth its ttl from then on,
+// whatever becomes of its process.
+constexpr Micros confirm_delay = std::chrono::milliseconds(5);
+
+}  // namespace
+
 RenewalPlan::RenewalPlan(Terms terms, LocalTime since, LocalTime valid_until,
                          std::optional<Micros> claim)
     : terms_(terms),
@@ -18,7 +26,7 @@ RenewalPlan::RenewalPlan(Terms terms, LocalTime since, LocalTime valid_until,
       // What an adopted lease asked for is not known; what it has left is.
       longest_asked_(std::max(terms.ttl, std::chrono::ceil<Micros>(valid_until - since))),
       last_answer_(since) {
-  const Micros first = claim ? std::min(*claim / 3, every()) : every();
+  const Micros first = claim ? std::min({confirm_delay, *claim / 3, every()}) : every();
   plan_next(since, first);
 }
 
@@ -36,6 +44,10 @@ Micros RenewalPlan::every() const {
 }
 
 LocalTime RenewalPlan::lost_at() const { return valid_until_ - lost_margin(terms_.ttl); }
+
+LocalTime RenewalPlan::patience(LocalTime now) const {
+  return std::min<LocalTime>(lost_at(), now + std::max(command_timeout, terms_.ttl / 3));
+}
 
 LocalTime RenewalPlan::next_event() const {
   return in_flight_ ? lost_at() : std::min(lost_at(), next_renewal_);
@@ -68,6 +80,7 @@ void RenewalPlan::renewed(const Answer& answer) {
   const bool contradicts = answer.received + remaining < valid_until_;
   valid_until_ = is_newest && contradicts ? until : std::max(valid_until_, until);
   last_answer_ = std::max(last_answer_, answer.received);
+  last_answered_ = std::max(last_answered_, answer.before_send);
   plan_next(answer.before_send, every());
 }
 

@@ -23,6 +23,9 @@ class RenewalPlan {
   LocalTime valid_until() const { return valid_until_; }
   // The lease counts as lost from here on. Before valid_until, so that the signal is out in time.
   LocalTime lost_at() const;
+  // A question is worth waiting for until then: sooner than the lease is lost there is no hurry,
+  // and a store that is slow is not helped by questions that are asked twice.
+  LocalTime patience(LocalTime now) const;
   // The next moment at which something has to be done.
   LocalTime next_event() const;
   bool renewal_due(LocalTime now) const { return !in_flight_ && now >= next_renewal_; }
@@ -34,6 +37,9 @@ class RenewalPlan {
   bool reached_max_hold(LocalTime now) const { return wants_renewal() && !ttl_to_ask(now); }
 
   void sent();
+  bool is_in_flight() const { return in_flight_; }
+  // Whether a question that was asked at `since` or later has been answered.
+  bool is_known_since(LocalTime since) const { return last_answered_ >= since; }
   // An answer to a question that asked for `asked`. The lease is never believed in for longer than
   // the longest ttl it asked for: a store whose clock was set back tells more than it will keep.
   struct Answer {
@@ -65,6 +71,7 @@ class RenewalPlan {
   unsigned failures_ = 0;
   Micros longest_asked_;
   LocalTime last_answer_;
+  LocalTime last_answered_ = LocalTime::min();  // when the newest question with an answer was sent
 };
 
 }  // namespace holdfast::client

@@ -50,6 +50,9 @@ Micros lost_margin(Micros ttl);
 // write. `interval` is how often it is done: nothing moves by more than a sixty-fourth of it.
 LocalTime together(LocalTime when, Micros interval);
 
+// How long one command may take before it counts as failed.
+inline constexpr Micros command_timeout = std::chrono::milliseconds(500);
+
 // Where a waiter stands among those of this client who wait for the same lock.
 enum class Standing : std::uint8_t {
   first,           // asks again after 0.8 s to 1.2 s

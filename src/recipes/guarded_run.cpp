@@ -59,7 +59,7 @@ void GuardedRun::tick() {
   }
   const bool is_due = plan_.renewal_due(at);
   if (is_due) plan_.sent();
-  const LocalTime deadline = std::min<LocalTime>(at + client::command_timeout, plan_.lost_at());
+  const LocalTime deadline = plan_.patience(at);
   arm();
   lock.unlock();
   if (is_due) runtime::spawn(renew(deadline));

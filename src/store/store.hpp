@@ -132,6 +132,10 @@ class Store {
   // the first command.
   virtual void on_change(std::function<void()>) {}
 
+  // What was asked then or later was answered by what is behind the address now: leases that were
+  // need not be confirmed. Settled before on_change is called.
+  virtual LocalTime known_since() const { return LocalTime::max(); }
+
   // Settled before the first reply of a server, and again before on_change is called.
   virtual Standing standing() const { return {}; }
 

@@ -159,6 +159,11 @@ void FaultStore::set_queues(bool queues) {
   queues_ = queues;
 }
 
+void FaultStore::set_may_change(bool may_change) {
+  const std::lock_guard lock(mutex_);
+  may_change_ = may_change;
+}
+
 void FaultStore::lose_notices(unsigned count) {
   const std::lock_guard lock(mutex_);
   notices_to_lose_ = count;
@@ -341,6 +346,7 @@ store::Capabilities FaultStore::capabilities() const {
   const std::lock_guard lock(mutex_);
   whole.queues = whole.queues && queues_;
   whole.immediate = false;  // an answer may be late
+  whole.may_change = whole.may_change || may_change_;
   return whole;
 }
 

@@ -85,6 +85,8 @@ class FaultStore final : public store::Store, public std::enable_shared_from_thi
   // The store loses all its data, for every line. Who listens is heard again, and told to ask.
   void empty();
   void set_queues(bool queues);
+  // It says that what is behind it may be replaced.
+  void set_may_change(bool may_change);
 
   // The next `count` messages to waiters on this line disappear.
   void lose_notices(unsigned count);
@@ -140,6 +142,7 @@ class FaultStore final : public store::Store, public std::enable_shared_from_thi
   std::function<Fault(Verb)> decide_;
   bool paused_ = false;
   bool queues_ = true;
+  bool may_change_ = false;
   unsigned notices_to_lose_ = 0;
   Micros notice_delay_{};
   std::deque<Sent> history_;

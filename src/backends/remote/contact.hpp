@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "runtime/clock.hpp"
+
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -16,23 +19,31 @@ class Contact {
   // True if every lease should be confirmed.
   bool answered(const std::string& server) {
     const std::lock_guard lock(mutex_);
-    const bool was_away = std::exchange(is_away_, false);
+    const auto away_since = std::exchange(away_since_, std::nullopt);
     const bool is_first = known_.empty();
     if (known_.size() >= most_known && !known_.contains(server)) known_.clear();
-    const bool is_new = known_.insert(server).second;
-    return was_away || (is_new && !is_first);
+    const bool is_stranger = known_.insert(server).second && !is_first;
+    if (!away_since && !is_stranger) return false;
+    known_since_ = is_stranger ? runtime::LocalTime::max() : *away_since;
+    return true;
   }
-  void failed() {
+  void failed(runtime::LocalTime at) {
     const std::lock_guard lock(mutex_);
-    is_away_ = true;
+    if (!away_since_) away_since_ = at;
+  }
+  // What was asked then or later was answered by a server that is there now.
+  runtime::LocalTime known_since() const {
+    const std::lock_guard lock(mutex_);
+    return known_since_;
   }
 
  private:
   static constexpr std::size_t most_known = 64;
 
-  std::mutex mutex_;
-  std::set<std::string, std::less<>> known_;  // guarded by mutex_
-  bool is_away_ = false;                      // guarded by mutex_
+  mutable std::mutex mutex_;
+  std::set<std::string, std::less<>> known_;                    // guarded by mutex_
+  std::optional<runtime::LocalTime> away_since_;                // guarded by mutex_
+  runtime::LocalTime known_since_ = runtime::LocalTime::max();  // guarded by mutex_
 };
 
 }  // namespace holdfast::backends::remote

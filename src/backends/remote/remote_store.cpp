@@ -53,6 +53,7 @@ class RemoteStore final : public store::Store, public std::enable_shared_from_th
     return {.queues = info_.queues, .may_change = true, .spends_requests = info_.spends_requests};
   }
   void on_change(std::function<void()> changed) override;
+  LocalTime known_since() const override { return server_->known_since(); }
   Task<Result<std::vector<std::string>>> diagnose(LocalTime deadline) override {
     return look_for_trouble(server_, deadline);
   }

@@ -15,8 +15,9 @@ Server::Server(std::shared_ptr<runtime::Runtime> runtime, const Options& options
     : runtime_(std::move(runtime)),
       asked_{options.origin.describe(), options.token_source},
       changed_(std::move(changed)),
-      client_(std::make_shared<net::http::Client>(runtime_, options.origin,
-                                                  [contact = contact_] { contact->failed(); })) {}
+      client_(std::make_shared<net::http::Client>(
+          runtime_, options.origin,
+          [contact = contact_, clock = runtime_] { contact->failed(clock->now()); })) {}
 
 void Server::answered(const std::string& server) {
   if (contact_->answered(server)) runtime_->post(changed_);

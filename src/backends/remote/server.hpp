@@ -36,7 +36,8 @@ class Server : public std::enable_shared_from_this<Server> {
 
   // The server with this id is there.
   void answered(const std::string& server);
-  void failed() { contact_->failed(); }
+  void failed() { contact_->failed(runtime_->now()); }
+  LocalTime known_since() const { return contact_->known_since(); }
 
   const Asked& asked() const { return asked_; }
   const std::shared_ptr<net::http::Client>& client() const { return client_; }

@@ -77,6 +77,7 @@ class MeasuredStore final : public store::Store {
   }
   store::Capabilities capabilities() const override { return store_->capabilities(); }
   void on_change(std::function<void()> callback) override { changed_->add(std::move(callback)); }
+  LocalTime known_since() const override { return store_->known_since(); }
   Task<Result<std::vector<std::string>>> diagnose(LocalTime deadline) override {
     return store_->diagnose(deadline);
   }

@@ -121,6 +121,7 @@ std::map<std::string, Limit> library_limits() {
       {"default_claim", model::limits::default_claim},
       {"queue_ttl", model::limits::queue_ttl},
       {"command_timeout", client::command_timeout},
+      {"confirmations_at_once", std::uint64_t{client::confirmations_at_once}},
       {"release_timeout", client::release_timeout},
       {"prompt_timeout", client::prompt_timeout},
       {"completion_patience", Duration(cli::completion_patience)},

@@ -106,6 +106,7 @@ struct Attempt {
   Time give_up = for_ever;  // when the caller stops waiting
   bool renews = false;      // the lease is renewed until the caller lets go, or for ...
   Time max_hold = 0;        // ... so long; 0: without a limit
+  Time least_ttl = 0;       // the caller asked for no more than so long later on; 0: it did not
 };
 
 struct History {

@@ -137,7 +137,8 @@ void on_lost(Notes& notes, const Moment& now) {
   if (!now.attempt.renews || now.op.granted == none || now.op.granted > now.index) return;
   if (was_let_go || now.op.worth == 0 || was_ended(notes, now)) return;
   const Window window{now.op.answered, now.event.at};
-  const Time patience = now.op.worth / 3;
+  const Time least = now.attempt.least_ttl;
+  const Time patience = (least != 0 ? std::min(least, now.op.worth) : now.op.worth) / 3;
   const Time stopped = stopped_for(notes, now.attempt.process, window);
   const Time delayed = delayed_for(notes, now, window);
   if (later(stopped, delayed) > patience) return;

@@ -28,6 +28,17 @@ Event& Recorder::add(What what, OpId op) {
   return event;
 }
 
+void Recorder::asked_for_less(OpId op, Micros ttl) {
+  Time& least = history.attempts[op - 1].least_ttl;
+  const Time wanted = std::chrono::nanoseconds(ttl).count();
+  least = least == 0 ? wanted : std::min(least, wanted);
+}
+
+void Recorder::note_new_fence(Fence fence) {
+  fences_went_back = fences_went_back || fence < largest_fence_;
+  largest_fence_ = std::max(largest_fence_, fence);
+}
+
 Event& Recorder::fault(What what, history::ProcessId process, Time until) {
   ++faults;
   Event& event = add(what, 0);

@@ -30,6 +30,11 @@ class Recorder {
   OpId asked(const Attempt& attempt, const OwnerId& owner);
   Event& add(What what, OpId op);
   Event& fault(What what, history::ProcessId process, Time until = 0);
+  // The lease of this attempt is to last no longer than that from now on.
+  void asked_for_less(OpId op, Micros ttl);
+  // Of a new lease. A store that lost its data and whose clock was set back gives out fences again.
+  void note_new_fence(Fence fence);
+  bool fences_went_back = false;
   // A fault that changes nothing by itself, such as a message that comes twice.
   void harmless_fault() { ++faults; }
 
@@ -61,6 +66,7 @@ class Recorder {
   std::uint64_t hash() const;
 
  private:
+  Fence largest_fence_ = 0;
   const Time& now_;
   std::vector<OwnerId> owners_;  // by attempt
   std::vector<std::pair<model::RequestId, OpId>> strays_;

@@ -147,6 +147,14 @@ void Server::note_freed(const LockState& state, const LockCommand& command) {
     Event& event = recorder_.add(What::freed, recorder_.op_of(before.request));
     event.by = release ? freed_by(*release, before) : 0;
     event.number = of_owner;
+    // Where fences came again, whoever meant a lease by its fence may end another one.
+    const bool ends_newer = release && release->request == model::RequestId::any &&
+                            recorder_.fences_went_back &&
+                            recorder_.op_of_adopted(release->owner, release->up_to) != event.op;
+    if (ends_newer) {
+      const auto name = recorder_.history.attempt(event.op).name;
+      recorder_.fault(What::forced, 0).name = name;
+    }
   }
 }
 
@@ -159,7 +167,10 @@ void Server::note_held(const LockState& state, const OwnerId& owner, model::Requ
   if (op == 0 || hold == state.holds.end()) return;
   const Attempt& attempt = recorder_.history.attempt(op);
   Recorder::StoreGrant& last = recorder_.last_grant(op);
-  if (last.since != hold->since) last = {hold->fence, hold->since};
+  if (last.since != hold->since) {
+    last = {hold->fence, hold->since};
+    recorder_.note_new_fence(hold->fence);
+  }
   // A lease that was converted has another fence than its attempt was told; its story is told by
   // the clients alone.
   const bool converted = state.spec.kind == Kind::read_write && last.fence != hold->fence;

@@ -218,6 +218,7 @@ Task<bool> Worker::vary(Held& held, unsigned depth) {
     const Micros ttl = world_.dice().one_in(3)
                            ? Micros::zero()
                            : micros(world_.dice().between(plan.ttl / 4, plan.ttl));
+    if (ttl > Micros::zero()) world_.recorder().asked_for_less(held.op, ttl);
     auto extending = held.lease->extend(ttl);
     co_await std::move(extending);
   }

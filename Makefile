@@ -119,10 +119,10 @@ bench-http: ## Build the release and run the benchmarks of the server
 	@$(call build,release,benchmarks)
 	bench/run build/release/bench http
 
-bench-remote: ## Build the release and run the benchmark of the http: store, a minute and a half
+bench-remote: ## Build the release and count needless losses on http:, redis: and redlock:, two minutes
 	@tools/install_packages build test bench
-	@$(call build,release,bench_remote holdfast_bin)
-	bench/run build/release/bench remote
+	@$(call build,release,bench_remote bench_survival holdfast_bin)
+	bench/run build/release/bench remote survival
 
 bench-redlock: ## Build the release and run the benchmarks of redlock: beside redlock-js
 	@tools/install_packages build test bench

@@ -205,6 +205,28 @@ TEST_F(QuorumAcquire, readers_share_and_a_writer_needs_a_majority_without_them) 
   granted(acquire({.owner = "cleo"}));
 }
 
+// It hears that it is its turn, and does not come.
+TEST_F(QuorumAcquire, a_stopped_writer_does_not_keep_readers_out) {
+  open(3);
+  spec = model::LockSpec::read_write();
+  granted(acquire({.owner = "anna"}));
+  const auto mine = store;
+  store = open_again();
+  const auto ear = value_of(store->listen(LockName::make("orders:42").value(),
+                                          owner_named("writer"), model::RequestId{5}));
+  const auto process = static_cast<std::uint64_t>(ear->process());
+  // It stands in line from its second question on.
+  queued(acquire({.owner = "writer", .request = 5, .wait = true, .process = process}));
+  queued(acquire({.owner = "writer", .request = 6, .wait = true, .process = process}));
+  for (const auto& line : other_lines) line->pause();
+  store = mine;
+  must_be<model::Released>(release("anna"));
+  busy(acquire({.owner = "reader", .request = 7, .permits = 1}));
+  advance(600ms);
+  granted(acquire({.owner = "reader", .request = 8, .permits = 1}));
+  for (const auto& line : other_lines) line->resume();
+}
+
 TEST_F(QuorumAcquire, a_bad_command_and_a_fired_stop_ask_nobody) {
   open(3);
   EXPECT_EQ(error_of(send({spec, to_command(spec.kind, {.owner = "anna", .ttl = 1ms})})),

@@ -35,7 +35,7 @@ class StoreAway : public Cli {
 
 TEST_F(StoreAway, run_with_a_busy_code_exits_with_the_code_of_the_store) {
   auto program =
-      wait_in_line({"run", "-w", stretched(3s), "-E", "0", "job", "--", "touch", path("ran")});
+      wait_in_line({"run", "-w", stretched(5s), "-E", "0", "job", "--", "touch", path("ran")});
   redis.kill();
   EXPECT_EQ(program->wait(), 69) << program->err();
   EXPECT_THAT(program->err(), HasSubstr("'job': tried for "));
@@ -44,13 +44,13 @@ TEST_F(StoreAway, run_with_a_busy_code_exits_with_the_code_of_the_store) {
 }
 
 TEST_F(StoreAway, acquire_does_not_call_it_a_wait_that_is_over) {
-  auto program = wait_in_line({"acquire", "--wait", stretched(3s), "job"});
+  auto program = wait_in_line({"acquire", "--wait", stretched(5s), "job"});
   redis.kill();
   EXPECT_EQ(program->wait(), 69) << program->err();
 }
 
 TEST_F(StoreAway, a_store_that_hangs_is_not_a_busy_lock_either) {
-  auto program = wait_in_line({"run", "-w", stretched(3s), "-E", "0", "job", "--", "true"});
+  auto program = wait_in_line({"run", "-w", stretched(5s), "-E", "0", "job", "--", "true"});
   redis.stop();
   const int code = program->wait();
   redis.cont();

@@ -39,7 +39,8 @@ TEST_F(OutageHttp, a_wait_is_503_and_not_408) {
 
 TEST_F(OutageHttp, a_wait_behind_another_says_so_when_the_store_goes_away) {
   ASSERT_EQ(post("/v1/locks/a/acquire", R"({"ttl":"1h"})").status, 200);
-  auto waiting = post_later("/v1/locks/a/acquire", R"({"wait":"5s"})");
+  auto waiting = post_later("/v1/locks/a/acquire",
+                            fmt::format(R"({{"wait":"{}ms"}})", test::stretched(5s) / 1ms));
   ASSERT_TRUE(has_waiters("a"));
   redis.kill();
   const auto answer = waiting.get();

@@ -118,6 +118,8 @@ INSTANTIATE_TEST_SUITE_P(
          both(never_served, {{"5 asked b", "5 asked b fifo process=p2"}}), service},
         {"of_one_whose_process_crashed", calm,
          both(never_served, {{"", "20 stopped process=p2 until=never"}}), service},
+        {"of_one_whose_process_does_not_wake_up", calm,
+         both(never_served, {{"", "95 stopped process=p2 until=4900"}}), service},
         {"of_one_that_gave_up_in_time_and_heard_of_it_late",
          calm,
          {{"350 failed c", "460 failed c detail=timed_out"}},

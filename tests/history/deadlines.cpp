@@ -40,7 +40,8 @@ void check_service(Notes& notes, OpId id, const Event& calm) {
   const OpNote& op = notes.ops[id];
   if (!attempt.waits || op.asked == none) return;
   if (notes.processes[attempt.process].crashed != for_ever) return;
-  const Time from = std::max(notes.event(op.asked).at, calm.at);
+  // One that is stopped beyond the last fault asks for nothing meanwhile.
+  const Time from = awake_at(notes, attempt.process, std::max(notes.event(op.asked).at, calm.at));
   const Time patience = later(times(attempt.ttl, 3), calm.until - calm.at);
   const Time latest = later(from, patience);
   if (latest > notes.ended) return;

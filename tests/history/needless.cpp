@@ -78,6 +78,17 @@ bool concerns(const Trouble& trouble, const Moment& now) {
   return trouble.process == 0 || trouble.process == now.attempt.process;
 }
 
+// The store keeps a claim for a moment only, if it hears nothing: behind a line that is slow, or
+// that was until a moment ago and has a backlog, the confirmation comes too late.
+bool could_not_confirm(const Notes& notes, const Moment& now) {
+  if (stopped_before_it_could_confirm(notes, now)) return true;
+  const Time recently = now.op.answered - now.op.worth / 3;
+  return std::ranges::any_of(notes.troubles, [&](const Trouble& trouble) {
+    return trouble.delays && trouble.at <= now.event.at && trouble.until >= recently &&
+           concerns(trouble, now) && trouble.until - trouble.at > claim / 3;
+  });
+}
+
 Time delayed_for(const Notes& notes, const Moment& now, Window window) {
   Covered covered(window);
   for (const Trouble& trouble : notes.troubles) {
@@ -122,14 +133,14 @@ void on_granted(const Moment& now) {
   now.op.answered = std::min(event.at, event.until - (event.claim ? claim : now.attempt.ttl));
 }
 
-// An answer that only confirms what was known gives no more time.
+// An answer that only confirms what was known gives no more time, and what is left by then may be
+// too little for another question.
 void on_renewed(const Moment& now) {
   const Event& event = now.event;
-  // What is allowed for the clocks shrinks as the lease does.
-  if (event.until <= now.op.until + now.attempt.ttl / 16) return;
+  const Time left = std::max(event.until, now.op.until) - event.since;
   now.op.claimed = false;
   now.op.answered = event.since;
-  now.op.worth = event.until - event.since;
+  now.op.worth = left < now.attempt.ttl / 4 ? 0 : left;
 }
 
 void on_lost(Notes& notes, const Moment& now) {
@@ -142,12 +153,7 @@ void on_lost(Notes& notes, const Moment& now) {
   const Time stopped = stopped_for(notes, now.attempt.process, window);
   const Time delayed = delayed_for(notes, now, window);
   if (later(stopped, delayed) > patience) return;
-  if (now.op.claimed) {
-    // The store keeps a claim for a moment only, if it hears nothing.
-    const Event& granted = notes.event(now.op.granted);
-    if (delayed > (granted.until - granted.at) / 3) return;
-    if (stopped_before_it_could_confirm(notes, now)) return;
-  }
+  if (now.op.claimed && could_not_confirm(notes, now)) return;
   if (was_not_answered(notes, now, window, patience)) return;
   notes.report(now.breaks(Rule::needless_loss),
                "attempt {} was lost at {}, although since its answer of {} its process was stopped "

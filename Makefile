@@ -15,7 +15,7 @@ test_web = $(if $(HOLDFAST_NO_WEB),,test_web)
 sources = $(shell find include src tests examples bench fuzz cmake -name '*.[ch]pp' 2>/dev/null)
 
 .DEFAULT_GOAL := help
-.PHONY: help run tour payments test test-under-load test-upgrade simulate simulate-quorum simulate-long simulate-compilers chaos-redis model bench bench-build bench-redis bench-cli bench-http bench-remote bench-redlock bench-n8n bench-recipes bench-forrst bench-dashboard bench-instructions screenshots fuzz asan tsan clang tidy format format-check install deb test-packages clean
+.PHONY: help run tour payments test test-under-load test-upgrade simulate simulate-quorum simulate-http simulate-long simulate-compilers chaos model bench bench-build bench-redis bench-cli bench-http bench-remote bench-redlock bench-n8n bench-recipes bench-forrst bench-dashboard bench-instructions screenshots fuzz asan tsan clang tidy format format-check install deb test-packages clean
 
 help: ## Show this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -68,6 +68,11 @@ simulate-quorum: ## The same with servers that vote: SEED=n, or many: SEED=n SEE
 	@$(call build,release,simulate)
 	build/release/tests/simulation/simulate --quorum --seed $(SEED) --seeds $(SEEDS) --jobs $(JOBS)
 
+simulate-http: ## The same with Holdfast servers and their clients: SEED=n, or many: SEED=n SEEDS=m
+	@tools/install_packages build test bench
+	@$(call build,release,simulate_planted)
+	build/release/tests/simulation/simulate_planted --http --seed $(SEED) --seeds $(SEEDS) --jobs $(JOBS)
+
 simulate-long: ## Run five million bad days, about 40 minutes on two cores
 	@$(MAKE) --no-print-directory simulate SEED=1 SEEDS=5000000
 
@@ -80,10 +85,10 @@ simulate-compilers: ## Compare the traces of g++ and clang
 	tests/simulation/same_traces_test build/release/tests/simulation/simulate \
 	  build/clang/tests/simulation/simulate 1000 --quorum
 
-chaos-redis: ## Break a real Redis, its clients and the line for SECONDS=n, 600 by default
+chaos: ## Break Redis with and without replicas, redlock, file and HTTP stores at random for SECONDS=n, 600 by default
 	@tools/install_packages build test
-	@$(call build,dev,chaos_redis)
-	build/dev/tests/faults_redis/chaos_redis --seconds $(SECONDS)
+	@$(call build,dev,chaos)
+	build/dev/tests/chaos/chaos --seconds $(SECONDS) $(addprefix --store ,$(STORE))
 
 fuzz: ## Throw what nobody would send at the parsers for SECONDS=n each, 600 by default
 	@tools/install_packages build test

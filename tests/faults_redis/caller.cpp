@@ -73,8 +73,8 @@ Caller::Answer Caller::acquire(const Want& want, std::stop_token stop) {
                   .process = process_,
                   .permits = want.permits,
                   .capacity = want.lock.capacity,
-                  .fifo = waits,
-                  .waits = waits,
+                  .fifo = waits && want.queues,
+                  .waits = waits && want.queues,
                   .ttl = nanoseconds(want.ttl),
                   .give_up = waits ? log_.now() + nanoseconds(want.wait) : history::for_ever,
                   .renews = want.renew && want.renew_every <= want.ttl / 3});

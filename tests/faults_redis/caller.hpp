@@ -27,6 +27,7 @@ struct Want {
   Micros ttl{};
   Micros wait{};
   bool renew = true;
+  bool queues = true;
   Micros renew_every{};   // 0: as the library does it
   bool says_who = false;  // the owner is "op-" and the number of the attempt
 };

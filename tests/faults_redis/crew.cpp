@@ -20,7 +20,7 @@ namespace holdfast::faults {
 
 namespace {
 
-using Address = std::array<char, 64>;
+using Address = std::array<char, 256>;
 // For a process that is broken.
 constexpr std::chrono::seconds patience(10);
 

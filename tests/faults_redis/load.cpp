@@ -106,6 +106,7 @@ Want Load::want(Dice& dice) const {
   if (want.lock.kind == Kind::read_write && !dice.one_in(3)) want.permits = 1;
   want.ttl = dice.time(plan_.least_ttl, plan_.most_ttl);
   want.renew = !dice.one_in(8);
+  want.queues = plan_.queues;
   const auto patience = dice.between(0, 7);
   want.wait = patience == 0 ? 0us : patience == 1 ? dice.time(1ms, want.ttl) : plan_.patience;
   return want;

@@ -62,6 +62,7 @@ struct LoadPlan {
   Micros least_ttl = std::chrono::milliseconds(300);
   Micros most_ttl = std::chrono::milliseconds(900);
   Micros patience = std::chrono::seconds(3);
+  bool queues = true;           // who waits has a place, and is served within some time
   ProcessId first_process = 1;  // of the clients, in the history
 };
 

@@ -29,6 +29,8 @@ std::expected<Arguments, std::string> parse_arguments(int count, char** values) 
       arguments.json = true;
     else if (option == "--quorum")
       arguments.quorum = true;
+    else if (option == "--http")
+      arguments.http = true;
     else {
       if (option != "--seed" && option != "--seeds" && option != "--jobs" && option != "--bug") {
         return std::unexpected(std::string(option) + ": unknown option");

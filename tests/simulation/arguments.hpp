@@ -15,15 +15,17 @@ struct Arguments {
   bool list_bugs = false;
   bool json = false;
   bool quorum = false;
+  bool http = false;
   bool help = false;
 };
 
 inline constexpr const char* usage =
-    R"(usage: simulate [--quorum] [--seed N] [--seeds N] [--jobs N] [--json] [--bug NAME] [--bugs]
+    R"(usage: simulate [--quorum | --http] [--seed N] [--seeds N] [--jobs N] [--json] [--bug NAME] [--bugs]
 
 Runs the production client and the production step through bad days.
 
   --quorum    three or five servers that vote, instead of one
+  --http      Holdfast servers and their `http:` stores (in simulate_planted only)
   --seed N    the first seed (1)
   --seeds N   how many, one after the other (1). A single one prints its timeline
   --jobs N    how many processes share the work (1)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulation/environment.hpp"
 
+#include "http_world.hpp"
 #include "simulation/network.hpp"
 #include "simulation/servers/servers.hpp"
 
@@ -28,6 +29,7 @@ void Environment::note_clock_step(Time by) {
 
 std::unique_ptr<Environment> make_environment(const Time& now, const Plan& plan, Dice& dice,
                                               Recorder& recorder) {
+  if (plan.http.fronts > 0) return make_http_environment(now, plan, dice, recorder);
   if (plan.servers.count > 0) return std::make_unique<Servers>(now, plan, dice, recorder);
   return std::make_unique<Network>(now, plan, dice, recorder);
 }

@@ -14,13 +14,13 @@ namespace holdfast::simulation {
 Task<bool> Worker::take_all() {
   const Time give_up = world_.now() + world_.plan().ttl / 2;
   std::vector<Held> all;
-  for (std::size_t lock = 0; lock < world_.plan().locks.size(); ++lock) {
+  for (std::size_t lock = 0; lock < world_.plan().shared_locks; ++lock) {
     Held held;
     auto acquiring = acquire(lock, held, std::max<Time>(0, give_up - world_.now()));
     if (!co_await std::move(acquiring)) break;
     all.push_back(std::move(held));
   }
-  const bool has_all = all.size() == world_.plan().locks.size();
+  const bool has_all = all.size() == world_.plan().shared_locks;
   if (has_all) {
     auto using_it = use(all.back(), 1);
     co_await std::move(using_it);
@@ -31,6 +31,28 @@ Task<bool> Worker::take_all() {
     all.pop_back();
   }
   co_return has_all;
+}
+
+void Worker::start_hoarding() {
+  client_.process->post([this] { runtime::spawn(hoard()); });
+  client_.process->arrive(world_.now(), [] {});
+}
+
+Task<bool> Worker::hoard() {
+  std::vector<Held> all;
+  for (std::size_t lock = world_.plan().shared_locks;
+       lock < world_.plan().locks.size() && !is_over(); ++lock) {
+    Held held;
+    auto acquiring = acquire(lock, held, 0);
+    if (co_await std::move(acquiring)) all.push_back(std::move(held));
+  }
+  while (!is_over()) co_await nap(world_.plan().ttl);
+  for (Held& held : all) {
+    auto ending = give_back(held);
+    co_await std::move(ending);
+  }
+  done_ = true;
+  co_return true;
 }
 
 Task<bool> Worker::prepare_to_leave(Held& held) {

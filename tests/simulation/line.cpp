@@ -17,17 +17,27 @@ Line::Line(history::ProcessId id, std::shared_ptr<Process> process, const Plan& 
       process_(std::move(process)),
       plan_(plan),
       recorder_(recorder),
-      carrier_(carrier),
+      carrier_(&carrier),
       mailbox_(process_),
       calls_(*process_, [this](CallId call) {
-        const Errc code = carrier_.was_sent(id_, call) ? Errc::outcome_unknown : Errc::unavailable;
+        const Errc code = carrier_->was_sent(id_, call) ? Errc::outcome_unknown : Errc::unavailable;
         calls_.end(call, fail(code, "no answer in time"));
-        carrier_.heard_nothing(id_, call);
+        carrier_->heard_nothing(id_, call);
       }) {
   mailbox_.on_unwanted([this](const LockName& name, const OwnerId& owner, model::RequestId which) {
     give_back(name, owner, which);
   });
 }
+
+Line::Line(history::ProcessId id, std::shared_ptr<Process> process, const Plan& plan,
+           Recorder& recorder, std::shared_ptr<store::Store> store)
+    : id_(id),
+      process_(std::move(process)),
+      plan_(plan),
+      recorder_(recorder),
+      store_(std::move(store)),
+      mailbox_(process_),
+      calls_(*process_, [](CallId) {}) {}
 
 Task<Result<store::Reply>> Line::apply(store::Request request) {
   if (gone_) co_return fail(Errc::unavailable, "the process is gone");
@@ -38,18 +48,26 @@ Task<Result<store::Reply>> Line::apply(store::Request request) {
   const OpId asked = acquire ? recorder_.op_of(acquire->request) : 0;
   const Time sent = process_->from_local(process_->now());
   note_sent(command);
-  Calls::Call call(calls_, request.deadline);
-  const std::stop_callback on_stop(request.stop, [this, id = call.id()] {
-    process_->post([this, id] { calls_.end_unknown(id, "cancelled on its way"); });
-  });
-  carrier_.carry(id_, call.id(), std::move(request));
-  Result<store::Reply> reply = co_await call;
+  if (const OpId op = renewed != 0 ? renewed : asked; op != 0) recorder_.asked_for(op) = sent;
+  const auto store = store_;
+  auto sending = store ? store->apply(std::move(request)) : send(std::move(request));
+  Result<store::Reply> reply = co_await std::move(sending);
   note_answered(renewed, asked, sent, reply);
   co_return reply;
 }
 
-Result<std::unique_ptr<store::Listening>> Line::listen(const LockName&, const OwnerId&,
+Task<Result<store::Reply>> Line::send(store::Request request) {
+  Calls::Call call(calls_, request.deadline);
+  const std::stop_callback on_stop(request.stop, [this, id = call.id()] {
+    process_->post([this, id] { calls_.end_unknown(id, "cancelled on its way"); });
+  });
+  carrier_->carry(id_, call.id(), std::move(request));
+  co_return co_await call;
+}
+
+Result<std::unique_ptr<store::Listening>> Line::listen(const LockName& name, const OwnerId& owner,
                                                        model::RequestId request) {
+  if (store_) return store_->listen(name, owner, request);
   return mailbox_.listen(request, address(request));
 }
 
@@ -67,6 +85,7 @@ void Line::changed() {
 void Line::hang_up() {
   gone_ = true;
   break_connection();
+  store_.reset();
 }
 
 model::ProcessId Line::address(model::RequestId request) const {

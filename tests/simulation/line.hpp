@@ -33,6 +33,9 @@ class Line final : public store::Store {
  public:
   Line(history::ProcessId id, std::shared_ptr<Process> process, const Plan& plan,
        Recorder& recorder, Carrier& carrier);
+  // Over a whole store of its own, to which nothing is added but what is written down.
+  Line(history::ProcessId id, std::shared_ptr<Process> process, const Plan& plan,
+       Recorder& recorder, std::shared_ptr<store::Store> store);
 
   Task<Result<store::Reply>> apply(store::Request request) override;
   Result<std::unique_ptr<store::Listening>> listen(const LockName& name, const OwnerId& owner,
@@ -40,11 +43,15 @@ class Line final : public store::Store {
   Task<Result<LockPage>> list(store::ListRequest request) override;
   Result<void> supports(const model::LockSpec&) const override { return {}; }
   store::Capabilities capabilities() const override {
+    if (store_) return store_->capabilities();
     return {.queues = plan_.store_queues,
             .may_change = plan_.servers.count > 0,
             .drift_ppm = plan_.drift_ppm};
   }
-  void on_change(std::function<void()> changed) override { on_change_ = std::move(changed); }
+  void on_change(std::function<void()> changed) override {
+    if (store_) return store_->on_change(std::move(changed));
+    on_change_ = std::move(changed);
+  }
   std::string describe() const override { return "a simulated store"; }
 
   // From the network.
@@ -78,7 +85,11 @@ class Line final : public store::Store {
   void unwatch(OpId op);
   Watched* watched(OpId op);
 
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+
  private:
+  Task<Result<store::Reply>> send(store::Request request);
   void note_sent(const model::LockCommand& command);
   void note_answered(OpId renewed, OpId asked, Time sent, const Result<store::Reply>& reply);
   void give_back(const LockName& name, const OwnerId& owner, model::RequestId request);
@@ -87,7 +98,8 @@ class Line final : public store::Store {
   const std::shared_ptr<Process> process_;
   const Plan& plan_;
   Recorder& recorder_;
-  Carrier& carrier_;
+  Carrier* const carrier_ = nullptr;
+  std::shared_ptr<store::Store> store_;
   store::Mailbox mailbox_;
   bool gone_ = false;
   Calls calls_;

@@ -97,6 +97,51 @@ void add_servers(Plan& plan, Dice& dice) {
   plan.faults.amnesia = chance(2, 10);
 }
 
+// A crowd of leases that is well within what the servers and the line can bear, until they stand
+// still for a moment. Nothing else goes wrong.
+void add_hoard(Plan& plan, Dice& dice) {
+  constexpr std::int64_t connections = 8;
+  plan.ttl = dice.between(6, 12) * second;
+  plan.latency = dice.between(3, 12) * millisecond;
+  plan.faults = {.partition = 8};
+  plan.http.service_time = dice.between(100, 800) * microsecond;
+  plan.http.answer_503 = 0;
+  plan.http.stall = 3;
+  plan.http.longest_stall = plan.ttl / 4;
+  const Time round_trip = plan.latency * 5 / 2 + plan.http.service_time;
+  const std::int64_t most = connections * (plan.ttl / 3) / round_trip;
+  const auto count = static_cast<std::size_t>(most * dice.between(25, 50) / 100);
+  for (std::size_t i = 0; i < count; ++i) {
+    plan.locks.push_back(
+        {LockName::make("lease-" + std::to_string(i)).value(), LockSpec::mutex(Order::fifo)});
+  }
+  plan.processes = 2;
+  plan.workers = 1;
+  plan.longest_history_ttls = 6;
+  plan.enough_grants = UINT32_MAX;
+}
+
+void add_http(Plan& plan, Dice& dice) {
+  plan.http.fronts = dice.one_in(3) ? 2 : 1;
+  plan.http.service_time = dice.between(10, 500) * microsecond;
+  plan.http.bytes_per_second = dice.one_in(3) ? dice.between(200, 20'000) * 1000 : 0;
+  plan.latency = dice.between(50, 2000) * microsecond;
+  plan.waiters_are_processes = false;
+  plan.store_queues = true;
+  plan.has_errands = dice.one_in(2);
+  const bool any_fault = plan.faults.any_trouble();
+  const auto chance = [&](std::int64_t often, std::int64_t rarely) -> std::uint32_t {
+    const bool chosen = any_fault && dice.one_in(2);
+    const auto rate = static_cast<std::uint32_t>(dice.between(often, rarely));
+    return chosen ? rate : 0;
+  };
+  plan.http.answer_503 = chance(10, 200);
+  plan.http.stall = chance(2, 8);
+  plan.http.longest_stall = dice.between(plan.ttl / 20, 2 * plan.ttl);
+  plan.faults.failover = chance(2, 8);
+  if (dice.one_in(100)) add_hoard(plan, dice);
+}
+
 }  // namespace
 
 Plan make_plan(StoreKind kind, Dice& dice) {
@@ -110,7 +155,9 @@ Plan make_plan(StoreKind kind, Dice& dice) {
   plan.store_queues = !dice.one_in(16);
   plan.waiters_are_processes = dice.one_in(4);
   plan.locks = some_locks(dice);
+  plan.shared_locks = plan.locks.size();
   plan.faults = some_faults(dice);
+  if (kind == StoreKind::http) add_http(plan, dice);
   if (kind == StoreKind::replicated) add_servers(plan, dice);
   return plan;
 }

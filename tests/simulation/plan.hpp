@@ -59,6 +59,7 @@ struct Faults {
 enum class StoreKind : std::uint8_t {
   one_server,
   replicated,  // a primary with replicas, as Redis has them
+  http,        // a Holdfast server, or two of them, behind a proxy
 };
 
 // Several servers, of which one is the primary and the others follow it.
@@ -75,6 +76,16 @@ struct ServersPlan {
   std::uint32_t late_copies = 0;    // of what was sent by a connection that was given up
 };
 
+// Holdfast servers and what stands between them and the `http:` stores of their clients.
+struct HttpPlan {
+  unsigned fronts = 0;                // servers with one store behind them; none: no such world
+  Time service_time = 0;              // of one request, after the one before it
+  std::int64_t bytes_per_second = 0;  // of the line of a client; 0: as many as there are
+  std::uint32_t answer_503 = 0;       // by a proxy, in the server's place
+  std::uint32_t stall = 0;            // of the troubles: the servers stand still
+  Time longest_stall = 0;
+};
+
 struct LockPlan {
   LockName name;
   model::LockSpec spec;
@@ -85,6 +96,7 @@ struct Plan {
   unsigned processes = 0;
   unsigned workers = 0;  // in each of them
   unsigned enough_grants = 0;
+  unsigned longest_history_ttls = 60;
   Time latency = 0;
   std::int64_t store_rate_ppm = 0;
   std::uint32_t drift_ppm = 10'000;  // that clients allow for
@@ -93,8 +105,11 @@ struct Plan {
   // Owners that come back, leases that are left and adopted, several names at once.
   bool has_errands = false;
   std::vector<LockPlan> locks;
+  std::size_t shared_locks = 0;  // those before it; the others belong to whoever hoards them
+  unsigned hoarded() const { return static_cast<unsigned>(locks.size() - shared_locks); }
   Faults faults;
   ServersPlan servers;
+  HttpPlan http;
 };
 
 Plan make_plan(StoreKind kind, Dice& dice);

@@ -23,6 +23,15 @@ constexpr std::uint64_t most_seeds = 10'000;
 constexpr std::uint64_t wanted_bugs = 50;
 constexpr std::uint64_t wanted_quorum_bugs = 7;
 
+RunSeed world_of(planted::World world) {
+  switch (world) {
+    case planted::World::quorum: return quorum::run_seed;
+    case planted::World::http: return run_http_seed;
+    case planted::World::one_server: break;
+  }
+  return run_seed;
+}
+
 class Planted : public testing::TestWithParam<planted::Description> {
  public:
   void SetUp() override {
@@ -33,9 +42,8 @@ class Planted : public testing::TestWithParam<planted::Description> {
 };
 
 TEST_P(Planted, is_found) {
-  const bool votes = GetParam().world == planted::World::quorum;
   const Summary sum = run_seeds(1, most_seeds, Stop::at_the_first_bad_seed, Report::nothing,
-                                votes ? quorum::run_seed : run_seed);
+                                world_of(GetParam().world));
   ASSERT_GT(sum.violations, 0U) << GetParam().title << " survived " << sum.seeds << " seeds";
   std::cout << "PLANTED " << GetParam().name << " found after " << sum.seeds << " seeds by";
   for (std::size_t rule = 1; rule < sum.by_rule.size(); ++rule) {

@@ -52,6 +52,13 @@ class Recorder {
   // The attempt that a release of everything of the owner is meant for; 0 if nobody knows.
   OpId op_of_adopted(const OwnerId& owner, Fence up_to) const;
 
+  // When its client last asked for the lease of the attempt, or for more of it. What is queued in a
+  // process leaves it later.
+  Time& asked_for(OpId op) {
+    if (asked_for_.size() < op) asked_for_.resize(op + 64);
+    return asked_for_[op - 1];
+  }
+
   // What a store last granted to the attempt, before any conversion; of all servers.
   struct StoreGrant {
     Fence fence = 0;
@@ -71,6 +78,7 @@ class Recorder {
   std::vector<OwnerId> owners_;  // by attempt
   std::vector<std::pair<model::RequestId, OpId>> strays_;
   std::vector<StoreGrant> store_grants_;
+  std::vector<Time> asked_for_;
   struct Adopted {
     OwnerId owner;
     Fence up_to = 0;

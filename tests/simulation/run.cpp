@@ -43,6 +43,10 @@ Seed run_seed(std::uint64_t seed, history::Checker& checker) {
                        checker);
 }
 
+Seed run_http_seed(std::uint64_t seed, history::Checker& checker) {
+  return run_seed_with(StoreKind::http, seed, checker);
+}
+
 Seed run_seed_with(StoreKind kind, std::uint64_t seed, history::Checker& checker) {
   World world(seed, kind);
   const bool ended = world.run();

@@ -35,6 +35,7 @@ struct Seed {
 
 // Odd seeds have one server, even ones a primary with replicas.
 Seed run_seed(std::uint64_t seed, history::Checker& checker);
+Seed run_http_seed(std::uint64_t seed, history::Checker& checker);
 Seed run_seed_with(StoreKind kind, std::uint64_t seed, history::Checker& checker);
 // What follows from the history and the violations.
 Summary summary_of(const Seed& result, std::uint64_t seed);

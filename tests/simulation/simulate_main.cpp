@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "history/jsonl.hpp"
+#include "http_world.hpp"
 #include "planted.hpp"
 #include "simulation/arguments.hpp"
 #include "simulation/crowd.hpp"
@@ -40,7 +41,10 @@ void print_many(const Summary& sum, double seconds, const Arguments& arguments) 
     if (sum.by_rule[rule] != 0) fmt::print("C{} broken {} times\n", rule, sum.by_rule[rule]);
   }
   fmt::print("{} bad seeds; the first: make {} SEED={}\n", sum.bad_seeds,
-             arguments.quorum ? "simulate-quorum" : "simulate", sum.first_bad_seed);
+             arguments.quorum ? "simulate-quorum"
+             : arguments.http ? "simulate-http"
+                              : "simulate",
+             sum.first_bad_seed);
 }
 
 int list_bugs() {
@@ -57,7 +61,13 @@ int simulate(const Arguments& arguments) {
     }
     planted::choose(bug);
   }
-  const RunSeed run = arguments.quorum ? quorum::run_seed : run_seed;
+  if (arguments.http && !has_http_world) {
+    fmt::print(stderr, "--http: simulate_planted has that world\n");
+    return bad_arguments;
+  }
+  const RunSeed run = arguments.quorum ? quorum::run_seed
+                      : arguments.http ? run_http_seed
+                                       : run_seed;
   Summary sum;
   if (arguments.seeds == 1) {
     history::Checker checker;

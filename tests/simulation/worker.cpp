@@ -37,7 +37,7 @@ Task<bool> Worker::run() {
   while (!is_over()) {
     co_await nap(world_.dice().mostly_short(20 * millisecond));
     if (is_over()) break;
-    const std::size_t locks = world_.plan().locks.size();
+    const std::size_t locks = world_.plan().shared_locks;
     const bool takes_all = world_.plan().has_errands && locks > 1 && world_.dice().one_in(12);
     auto turn = takes_all ? take_all() : once(world_.dice().below(locks), 1);
     co_await std::move(turn);

@@ -15,6 +15,8 @@ class Worker {
   Worker(World& world, Client& client, unsigned number);
 
   void start();
+  // Takes all locks that nobody shares, and keeps them.
+  void start_hoarding();
   // Whatever it naps for is over.
   void wake_up() { sleeper_.wake_up(); }
   bool is_done() const { return done_; }
@@ -37,6 +39,7 @@ class Worker {
   };
 
   Task<bool> run();
+  Task<bool> hoard();
   Task<bool> once(std::size_t lock, unsigned depth);
   // Several names: all of them or none, in the order of the names.
   Task<bool> take_all();

@@ -11,7 +11,6 @@ namespace holdfast::simulation {
 namespace {
 
 constexpr unsigned most_processes = 8;
-constexpr unsigned longest_history_ttls = 60;
 
 std::shared_ptr<const ProcessInfo> nobody_in_particular() {
   static const auto info = std::make_shared<const ProcessInfo>();
@@ -25,7 +24,8 @@ World::World(std::uint64_t seed, StoreKind kind)
       plan_(make_plan(kind, dice_)),
       recorder_(now_),
       environment_(make_environment(now_, plan_, dice_, recorder_)),
-      resources_(plan_.locks.size()) {
+      resources_(plan_.locks.size()),
+      sleepers_(~seed) {
   recorder_.begin(plan_);
   environment_->on_forced = [this](std::size_t lock, Fence fence) {
     resources_[lock].newest = std::max(resources_[lock].newest, fence);
@@ -48,6 +48,10 @@ void World::start_process() {
     client->workers.push_back(std::make_unique<Worker>(*this, *client, i));
     client->workers.back()->start();
   }
+  if (clients_.empty() && plan_.hoarded() > 0) {
+    client->workers.push_back(std::make_unique<Worker>(*this, *client, plan_.workers));
+    client->workers.back()->start_hoarding();
+  }
   alive_.emplace_back(client->process.get(), client.get());
   clients_.push_back(std::move(client));
 }
@@ -55,7 +59,7 @@ void World::start_process() {
 bool World::run() {
   for (unsigned i = 0; i < plan_.processes; ++i) start_process();
   if (plan_.faults.any_trouble()) trouble();
-  const Time limit = longest_history_ttls * plan_.ttl;
+  const Time limit = plan_.longest_history_ttls * plan_.ttl;
   while (recorder_.grants < plan_.enough_grants && turn(limit)) {
   }
   calm_down();
@@ -114,17 +118,24 @@ void World::trouble_a_client() {
 void World::calm_down() {
   calm_ = true;
   environment_->heal();
+  leave_one_stopped(now_ + 100 * plan_.ttl);
   recorder_.add(What::calm, 0).until = now_ + environment_->set_back() + environment_->away_for();
   for (const auto& [process, client] : alive_) {
     for (const auto& worker : client->workers) worker->wake_up();
   }
 }
 
+void World::leave_one_stopped(Time until) {
+  if (plan_.faults.stop == 0 || alive_.size() < 2 || !sleepers_.one_in(2)) return;
+  asleep_ = alive_[sleepers_.below(alive_.size())].second;
+  environment_->stop(asleep_->id, until);
+}
+
 bool World::everybody_is_done() const {
-  return std::ranges::all_of(clients_, [](const auto& client) {
-    return client->is_gone() || std::ranges::all_of(client->workers, [](const auto& worker) {
-             return worker->is_done();
-           });
+  return std::ranges::all_of(clients_, [this](const auto& client) {
+    return client->is_gone() || client.get() == asleep_ ||
+           std::ranges::all_of(client->workers,
+                               [](const auto& worker) { return worker->is_done(); });
   });
 }
 

@@ -60,6 +60,8 @@ class World {
   void trouble();
   void trouble_a_client();
   void calm_down();
+  // In some seeds one process does not wake up when all else is well.
+  void leave_one_stopped(Time until);
   bool everybody_is_done() const;
   bool come_to_an_end();
   Client* somebody();
@@ -73,6 +75,8 @@ class World {
   std::vector<std::unique_ptr<Client>> clients_;
   std::vector<Runnable<Client>> alive_;
   bool calm_ = false;
+  Dice sleepers_;  // apart from the others, whose answers stay as they were
+  Client* asleep_ = nullptr;
 };
 
 }  // namespace holdfast::simulation

@@ -203,7 +203,7 @@ void FaultProxy::accept_one(const Faults& faults) {
 }
 
 void FaultProxy::take_in(Line& line, const Faults& faults) {
-  static thread_local std::array<char, 1 << 16> buffer;
+  alignas(64) static thread_local std::array<char, 1 << 16> buffer;
   for (const bool is_request : {true, false}) {
     if (line.has_ended) return;
     const int from = is_request ? line.client : line.server;

@@ -71,6 +71,15 @@ TEST_F(Destructor, of_a_detached_lease_does_nothing) {
   EXPECT_TRUE(is_free("orders"));
 }
 
+TEST_F(Destructor, over_a_slow_line_sends_one_release) {
+  auto lease = std::make_optional(mine.take("orders", {.ttl = 30s}));
+  mine.line->script(Verb::release, Fault::delay_reply(200ms), 5);
+  lease.reset();
+  EXPECT_TRUE(is_free("orders"));
+  advance(5s);
+  EXPECT_EQ(mine.line->count(Verb::release), 1U);
+}
+
 TEST_F(Destructor, of_the_client_leaves_its_leases_alive) {
   std::optional<Lease> lease;
   {

@@ -90,7 +90,10 @@ void RenewalPlan::failed(LocalTime now, std::uint64_t random) {
   const runtime::Backoff backoff{
       .first = std::min<Micros>(every() / 8, std::chrono::milliseconds(50)),
       .cap = std::chrono::milliseconds(500)};
-  next_renewal_ = now + next_delay(backoff, failures_++, random);
+  // An extension that failed does not put off the renewal that is due anyway.
+  const bool is_planned = failures_ == 0 && next_renewal_ > now;
+  const LocalTime again = now + next_delay(backoff, failures_++, random);
+  next_renewal_ = is_planned ? std::min(next_renewal_, again) : again;
 }
 
 void RenewalPlan::stop_renewing() {

@@ -148,6 +148,14 @@ TEST(RenewalPlan, a_failure_does_not_start_a_renewal_that_nobody_wanted) {
   EXPECT_EQ(it.next_event(), it.lost_at());
 }
 
+TEST(RenewalPlan, an_extension_that_failed_does_not_put_off_the_confirmation_of_a_claim) {
+  RenewalPlan it({.ttl = 30s}, start, start + 400ms, 450ms);
+  const auto planned = it.next_event();
+  it.sent();
+  it.failed(start + 1ms, 0);
+  EXPECT_EQ(it.next_event(), planned);
+}
+
 TEST(RenewalPlan, a_claim_without_renewal_is_confirmed_once) {
   RenewalPlan it({.ttl = 30s, .renew = false}, start, start + 400ms, 450ms);
   EXPECT_TRUE(it.renewal_due(start + 150ms));

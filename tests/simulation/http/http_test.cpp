@@ -13,7 +13,7 @@ namespace {
 using history::What;
 
 constexpr std::uint64_t http_portions = 4;
-constexpr std::uint64_t http_seeds_per_portion = 300;
+constexpr std::uint64_t http_seeds_per_portion = 400;
 
 class HttpWorld : public testing::TestWithParam<std::uint64_t> {
  public:

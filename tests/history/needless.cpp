@@ -42,8 +42,14 @@ bool has_happened(const Notes& notes, std::int64_t index, Time since) {
   return index >= 0 && notes.event(static_cast<Index>(index)).at >= since;
 }
 
+// A claim is as old as the store's step, however late its process heard of it.
+Time last_known(const Notes& notes, const Moment& now) {
+  const bool is_claim = now.op.claimed && now.op.first_held != none;
+  return is_claim ? std::min(now.op.answered, notes.event(now.op.first_held).at) : now.op.answered;
+}
+
 bool was_ended(const Notes& notes, const Moment& now) {
-  const Time since = now.op.answered;
+  const Time since = last_known(notes, now);
   if (has_happened(notes, notes.data_lost, since) || has_happened(notes, notes.stepped, since) ||
       has_happened(notes, now.name.forced, since)) {
     return true;

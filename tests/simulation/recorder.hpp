@@ -35,6 +35,7 @@ class Recorder {
   // Of a new lease. A store that lost its data and whose clock was set back gives out fences again.
   void note_new_fence(Fence fence);
   bool fences_went_back = false;
+  bool clock_went_back = false;  // of the store
   // A fault that changes nothing by itself, such as a message that comes twice.
   void harmless_fault() { ++faults; }
 

@@ -148,8 +148,8 @@ void Server::note_freed(const LockState& state, const LockCommand& command) {
     event.by = release ? freed_by(*release, before) : 0;
     event.number = of_owner;
     // Where fences came again, whoever meant a lease by its fence may end another one.
-    const bool ends_newer = release && release->request == model::RequestId::any &&
-                            recorder_.fences_went_back &&
+    const bool come_again = recorder_.fences_went_back && recorder_.clock_went_back;
+    const bool ends_newer = come_again && release && release->request == model::RequestId::any &&
                             recorder_.op_of_adopted(release->owner, release->up_to) != event.op;
     if (ends_newer) {
       const auto name = recorder_.history.attempt(event.op).name;

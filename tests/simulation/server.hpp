@@ -61,7 +61,10 @@ class Server {
   void forget_everything() { load({std::vector<model::LockState>(plan_.locks.size()), 0}); }
 
   model::StoreTime clock() const;
-  void step_clock(Time by) { stepped_us_ += by / 1000; }
+  void step_clock(Time by) {
+    stepped_us_ += by / 1000;
+    recorder_.clock_went_back = recorder_.clock_went_back || by < 0;
+  }
   void change_rate(std::int64_t ppm);
 
   std::size_t lock_named(const LockName& name) const;

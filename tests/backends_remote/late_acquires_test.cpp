@@ -15,19 +15,20 @@ constexpr model::RequestId mine{17};
 const LockName late_orders = LockName::make("orders").value();
 const OwnerId bert = OwnerId::make("bert").value();
 const model::Release withdrawal{bert, mine};
+const Meant meant{late_orders, bert, mine};
 
 TEST(LateAcquires, a_release_behind_an_answered_acquire_is_sent_once) {
   LateAcquires late;
-  late.sent(mine);
-  EXPECT_FALSE(late.settled(mine, true).now);
+  late.sent(meant);
+  EXPECT_FALSE(late.settled(meant, true).now);
   EXPECT_FALSE(late.released(late_orders, withdrawal));
 }
 
 TEST(LateAcquires, a_release_beside_an_acquire_is_sent_again_when_that_one_is_answered) {
   LateAcquires late;
-  late.sent(mine);
+  late.sent(meant);
   EXPECT_FALSE(late.released(late_orders, withdrawal));
-  const auto due = late.settled(mine, true);
+  const auto due = late.settled(meant, true);
   ASSERT_TRUE(due.now);
   EXPECT_EQ(due.now->release.request, mine);
   EXPECT_FALSE(due.and_later);
@@ -35,32 +36,41 @@ TEST(LateAcquires, a_release_beside_an_acquire_is_sent_again_when_that_one_is_an
 
 TEST(LateAcquires, a_release_waits_for_every_copy_of_its_acquire) {
   LateAcquires late;
-  late.sent(mine);
-  late.sent(mine);
+  late.sent(meant);
+  late.sent(meant);
   late.released(late_orders, withdrawal);
-  EXPECT_FALSE(late.settled(mine, true).now);
-  EXPECT_TRUE(late.settled(mine, true).now);
+  EXPECT_FALSE(late.settled(meant, true).now);
+  EXPECT_TRUE(late.settled(meant, true).now);
 }
 
 TEST(LateAcquires, an_acquire_that_was_never_answered_may_come_at_any_time) {
   LateAcquires late;
-  late.sent(mine);
-  EXPECT_TRUE(late.settled(mine, false).and_later);
+  late.sent(meant);
+  EXPECT_TRUE(late.settled(meant, false).and_later);
   EXPECT_TRUE(late.released(late_orders, withdrawal)) << "it is sent again later";
   EXPECT_FALSE(late.released(late_orders, withdrawal)) << "that is known already";
-  EXPECT_TRUE(late.later(mine));
-  late.forget(mine);
-  EXPECT_FALSE(late.later(mine));
+  EXPECT_TRUE(late.later(meant));
+  late.forget(meant);
+  EXPECT_FALSE(late.later(meant));
 }
 
 TEST(LateAcquires, a_request_that_is_wanted_anew_is_not_released_again) {
   LateAcquires late;
-  late.sent(mine);
-  late.settled(mine, false);
+  late.sent(meant);
+  late.settled(meant, false);
   late.released(late_orders, withdrawal);
-  late.sent(mine);
-  EXPECT_FALSE(late.later(mine));
-  EXPECT_FALSE(late.settled(mine, true).now);
+  late.sent(meant);
+  EXPECT_FALSE(late.later(meant));
+  EXPECT_FALSE(late.settled(meant, true).now);
+}
+
+TEST(LateAcquires, a_release_of_another_name_or_owner_is_not_meant) {
+  LateAcquires late;
+  late.sent({LockName::make("other").value(), bert, mine});
+  late.sent({late_orders, OwnerId::make("ben").value(), mine});
+  EXPECT_FALSE(late.released(late_orders, withdrawal));
+  EXPECT_FALSE(late.settled({LockName::make("other").value(), bert, mine}, true).now);
+  EXPECT_FALSE(late.settled({late_orders, OwnerId::make("ben").value(), mine}, true).now);
 }
 
 class WithdrawalsTest : public testing::Test {
@@ -81,7 +91,7 @@ class WithdrawalsTest : public testing::Test {
 };
 
 TEST_F(WithdrawalsTest, go_on_until_a_server_that_was_away_has_answered_twice) {
-  const auto end = withdrawals->end_of(acquire());
+  const auto end = withdrawals->end_of(late_orders, acquire());
   withdrawals->sending(late_orders, release());
   answers = false;
   end(false);
@@ -96,7 +106,7 @@ TEST_F(WithdrawalsTest, go_on_until_a_server_that_was_away_has_answered_twice) {
 }
 
 TEST_F(WithdrawalsTest, end_when_nobody_ever_answers) {
-  const auto end = withdrawals->end_of(acquire());
+  const auto end = withdrawals->end_of(late_orders, acquire());
   end(false);
   withdrawals->sending(late_orders, release());
   answers = false;

@@ -6,11 +6,25 @@
 
 #include "model/command.hpp"
 
+#include <map>
 #include <mutex>
 #include <optional>
-#include <unordered_map>
 
 namespace holdfast::backends::remote {
+
+// Which lease is meant. A request alone is not enough: callers who choose theirs use the same one
+// for several names.
+struct Meant {
+  LockName name;
+  OwnerId owner;
+  model::RequestId request{};
+
+  friend bool operator<(const Meant& a, const Meant& b) {
+    if (a.request != b.request) return a.request < b.request;
+    if (a.name != b.name) return a.name < b.name;
+    return a.owner.view() < b.owner.view();
+  }
+};
 
 // The bookkeeping. From any thread.
 class LateAcquires {
@@ -25,17 +39,17 @@ class LateAcquires {
     bool and_later = false;
   };
 
-  void sent(model::RequestId request) {
+  void sent(const Meant& meant) {
     const std::lock_guard lock(mutex_);
-    auto& known = known_[request];
+    auto& known = known_[meant];
     ++known.under_way;
     known.again.reset();  // it is wanted anew
   }
 
   // One of them is not under way any more; `is_sure` if it was answered, or never sent.
-  Due settled(model::RequestId request, bool is_sure) {
+  Due settled(const Meant& meant, bool is_sure) {
     const std::lock_guard lock(mutex_);
-    const auto found = known_.find(request);
+    const auto found = known_.find(meant);
     if (found == known_.end()) return {};
     auto& [under_way, is_open, again] = found->second;
     is_open = is_open || !is_sure;
@@ -49,7 +63,7 @@ class LateAcquires {
   // again later.
   bool released(const LockName& name, const model::Release& release) {
     const std::lock_guard lock(mutex_);
-    const auto found = known_.find(release.request);
+    const auto found = known_.find(Meant{name, release.owner, release.request});
     if (found == known_.end()) return false;
     const bool was_known = found->second.again.has_value();
     found->second.again = Again{name, release};
@@ -57,16 +71,16 @@ class LateAcquires {
   }
 
   // The release to send again later. Nothing if the request is wanted anew.
-  std::optional<Again> later(model::RequestId request) {
+  std::optional<Again> later(const Meant& meant) {
     const std::lock_guard lock(mutex_);
-    const auto found = known_.find(request);
+    const auto found = known_.find(meant);
     return found == known_.end() ? std::nullopt : found->second.again;
   }
 
   // What was not answered has ended by now.
-  void forget(model::RequestId request) {
+  void forget(const Meant& meant) {
     const std::lock_guard lock(mutex_);
-    const auto found = known_.find(request);
+    const auto found = known_.find(meant);
     if (found != known_.end() && found->second.under_way == 0) known_.erase(found);
   }
 
@@ -78,7 +92,7 @@ class LateAcquires {
   };
 
   std::mutex mutex_;
-  std::unordered_map<model::RequestId, Known> known_;  // guarded by mutex_
+  std::map<Meant, Known> known_;  // guarded by mutex_
 };
 
 }  // namespace holdfast::backends::remote

@@ -223,7 +223,7 @@ Task<Result<Reply>> RemoteStore::ask(Request request) {
     const auto left = std::chrono::floor<Micros>(request.deadline - runtime_->now());
     const Question question{request.name, request.command, stream, left};
     Sending how{.repeatable = is_repeatable(request.command),
-                .settled = withdrawals_->end_of(request.command)};
+                .settled = withdrawals_->end_of(request.name, request.command)};
     auto asking = server_->post("/v1/store/apply", to_json(question), request.deadline,
                                 request.stop, std::move(how));
     const Result<ClientResponse> answer = co_await std::move(asking);

@@ -27,44 +27,47 @@ void Withdrawals::sending(const LockName& name, const model::Command& command) {
   const auto* release = verb_in<model::Release>(command);
   // A lease that somebody else may have by the same request stays.
   if (release == nullptr || release->only_unconfirmed) return;
-  if (late_.released(name, *release)) release_later(release->request, {});
+  if (!late_.released(name, *release)) return;
+  release_later({name, release->owner, release->request}, {});
 }
 
-std::function<void(bool is_sure)> Withdrawals::end_of(const model::Command& command) {
+std::function<void(bool is_sure)> Withdrawals::end_of(const LockName& name,
+                                                      const model::Command& command) {
   const auto* acquire = verb_in<model::Acquire>(command);
   if (acquire == nullptr) return {};
-  late_.sent(acquire->request);
-  return [weak = weak_from_this(), request = acquire->request](bool is_sure) {
-    if (const auto self = weak.lock()) self->settled(request, is_sure);
+  Meant meant{name, acquire->owner, acquire->request};
+  late_.sent(meant);
+  return [weak = weak_from_this(), meant = std::move(meant)](bool is_sure) {
+    if (const auto self = weak.lock()) self->settled(meant, is_sure);
   };
 }
 
-void Withdrawals::settled(model::RequestId request, bool is_sure) {
-  auto [now, and_later] = late_.settled(request, is_sure);
+void Withdrawals::settled(const Meant& meant, bool is_sure) {
+  auto [now, and_later] = late_.settled(meant, is_sure);
   if (now) runtime::spawn(release(*now));
-  if (now && and_later) return release_later(request, {});
+  if (now && and_later) return release_later(meant, {});
   if (!and_later) return;
-  runtime_->schedule(runtime_->now() + late_acquire_time, [weak = weak_from_this(), request] {
+  runtime_->schedule(runtime_->now() + late_acquire_time, [weak = weak_from_this(), meant] {
     const auto self = weak.lock();
-    if (self && !self->late_.later(request)) self->late_.forget(request);
+    if (self && !self->late_.later(meant)) self->late_.forget(meant);
   });
 }
 
-void Withdrawals::release_later(model::RequestId request, Rounds so_far) {
-  runtime_->schedule(runtime_->now() + between_rounds, [weak = weak_from_this(), request, so_far] {
-    if (const auto self = weak.lock()) self->release_again(request, so_far);
+void Withdrawals::release_later(const Meant& meant, Rounds so_far) {
+  runtime_->schedule(runtime_->now() + between_rounds, [weak = weak_from_this(), meant, so_far] {
+    if (const auto self = weak.lock()) self->release_again(meant, so_far);
   });
 }
 
-void Withdrawals::release_again(model::RequestId request, Rounds so_far) {
-  const auto again = late_.later(request);
+void Withdrawals::release_again(const Meant& meant, Rounds so_far) {
+  const auto again = late_.later(meant);
   const bool is_done = so_far.answered == rounds_of_releases || so_far.sent == max_releases;
-  if (!again || is_done) return late_.forget(request);
+  if (!again || is_done) return late_.forget(meant);
   ++so_far.sent;
   runtime::spawn(release(*again),
-                 [weak = weak_from_this(), request, so_far](Result<store::Reply>&& reply) mutable {
+                 [weak = weak_from_this(), meant, so_far](Result<store::Reply>&& reply) mutable {
                    if (reply) ++so_far.answered;
-                   if (const auto self = weak.lock()) self->release_later(request, so_far);
+                   if (const auto self = weak.lock()) self->release_later(meant, so_far);
                  });
 }
 

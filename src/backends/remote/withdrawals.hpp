@@ -22,7 +22,7 @@ class Withdrawals : public std::enable_shared_from_this<Withdrawals> {
   void sending(const LockName& name, const model::Command& command);
   // To be called when nothing of the command is under way any more: see
   // net::http::ClientRequest::settled. Empty for what is no acquire.
-  std::function<void(bool is_sure)> end_of(const model::Command& command);
+  std::function<void(bool is_sure)> end_of(const LockName& name, const model::Command& command);
 
  private:
   struct Rounds {
@@ -30,9 +30,9 @@ class Withdrawals : public std::enable_shared_from_this<Withdrawals> {
     unsigned sent = 0;
   };
 
-  void settled(model::RequestId request, bool is_sure);
-  void release_later(model::RequestId request, Rounds so_far);
-  void release_again(model::RequestId request, Rounds so_far);
+  void settled(const Meant& meant, bool is_sure);
+  void release_later(const Meant& meant, Rounds so_far);
+  void release_again(const Meant& meant, Rounds so_far);
   Task<Result<store::Reply>> release(LateAcquires::Again again);
 
   const std::shared_ptr<runtime::Runtime> runtime_;

@@ -273,7 +273,8 @@ LockOutcome apply(LockState& state, const LockSpec&, const Renew& wanted, World&
     const bool meant = wanted.request == RequestId::any || hold.request == wanted.request;
     if (!meant || hold.owner != wanted.owner) continue;
     extend(hold, wanted.ttl, world.now());
-    hold.ttl = wanted.ttl;
+    // What its holder may believe in: a renewal for less shortens nothing.
+    hold.ttl = std::max(wanted.ttl, hold.expires - world.now());
     hold.claimed = false;
     keep_newest(newest, granted(hold, world.now()));
   }

@@ -32,6 +32,21 @@ TEST_F(Durable, a_live_lease_gets_its_full_ttl_again_after_a_reboot) {
   EXPECT_GT(fence_of(door.acquire({.owner = "ben", .request = 2})), fence);
 }
 
+// As clients do after a reconnect: it asks for the smallest ttl, and shortens nothing.
+TEST_F(Durable, a_lease_that_was_confirmed_has_no_less_after_a_reboot) {
+  runtime_->set(runtime::LocalTime(5000s));
+  {
+    Door door = open_under(this_boot);
+    fence_of(door.acquire({.owner = "anna", .ttl = 60s}));
+    fence_of(door.renew({.owner = "anna", .ttl = 20ms}));
+  }
+  runtime_->set(runtime::LocalTime(10s));
+  Door door = open_under(next_boot);
+  runtime_->pass(50s);
+  EXPECT_TRUE(is<model::Busy>(door.acquire({.owner = "ben", .request = 2})))
+      << "anna was told 60 s and believes in them";
+}
+
 TEST_F(Durable, a_lease_that_had_ended_before_the_reboot_stays_ended) {
   runtime_->set(runtime::LocalTime(5000s));
   {

@@ -3,6 +3,7 @@
 // Servers that stop, die and come back, and connections that are destroyed under their commands.
 #include "net/resp/connection.hpp"
 #include "support/fault_proxy.hpp"
+#include "raw_server.hpp"
 #include "talk.hpp"
 
 #include <arpa/inet.h>
@@ -306,6 +307,27 @@ TEST_F(LossTest, making_and_destroying_many_leaves_nothing_behind) {
     const auto list = raw.text({"CLIENT", "LIST"});
     return std::count(list.begin(), list.end(), '\n') == 1;
   }));
+}
+
+// Bytes that keep coming show that the line is alive; they do not give a caller more time.
+TEST_F(LossTest, a_call_ends_by_its_deadline_although_bytes_keep_coming) {
+  std::atomic<bool> is_over{false};
+  const RawServer trickling([&](RawPeer& peer, int) {
+    peer.say("+PONG\r\n+OK\r\n");
+    peer.request();
+    peer.say("$1000000\r\n");
+    while (!is_over) {
+      peer.say("x");
+      std::this_thread::sleep_for(1ms);
+    }
+  });
+  Connection connection(runtime::shared_runtime(), endpoint_at(trickling.port()));
+  ASSERT_TRUE(wait_connected(connection, 5s));
+  auto asked = begin_asking(connection, command("ECHO", "\r\n\r\n"), 500ms);
+  const bool in_time = asked.wait_for(4s) == std::future_status::ready;
+  is_over = true;
+  EXPECT_TRUE(in_time) << "the caller gave it half a second";
+  asked.wait_for(30s);
 }
 
 }  // namespace

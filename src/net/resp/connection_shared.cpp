@@ -225,14 +225,12 @@ void Connection::Shared::came_up(std::shared_ptr<Link> link) {
 
 void Connection::Shared::heard() {
   const Lock lock(mutex_);
-  is_suspected_ = false;
   heard_at_ = runtime_->now();
 }
 
 Result<void> Connection::Shared::received(std::vector<Reply>& replies) {
   bool all_expected = true;
   Lock lock(mutex_);
-  is_suspected_ = false;
   heard_at_ = runtime_->now();
   for (Reply& reply : replies) {
     const auto [is_expected, call] = pipeline_.match();

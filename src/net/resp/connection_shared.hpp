@@ -106,7 +106,7 @@ class Connection::Shared final : public Session::Owner,
   bool is_prepared_ = false;    // this link; whatever waits for the next one must not rely on it
   bool flush_is_posted_ = false;
   LocalTime heard_at_{};       // when something last came over this link
-  bool is_suspected_ = false;  // of being stalled
+  bool is_suspected_ = false;  // of being stalled, or late, at the last look
   runtime::TimerId watch_{};
   std::vector<std::shared_ptr<runtime::Event>> waiting_for_connection_;
 };

@@ -147,15 +147,16 @@ void Connection::Shared::look_again(LocalTime when) {
 void Connection::Shared::look() {
   Lock lock(mutex_);
   watch_ = runtime::TimerId::none;
+  const bool was_suspected = std::exchange(is_suspected_, false);
   if (state_ != State::up || pipeline_.is_idle()) return;
   const auto now = runtime_->now();
   const auto silent_since = std::max(heard_at_, pipeline_.oldest().value_or(now));
   const auto dead_at = silent_since + endpoint_.command_timeout;
   const auto late = pipeline_.overdue(now);
-  if (now >= dead_at || !late.tickets.empty()) {
+  if (!was_suspected && (now >= dead_at || !late.tickets.empty())) {
     // It may be this program that was stopped for a while, with the reply waiting in the socket.
-    if (!std::exchange(is_suspected_, true)) return look_again(now + 5ms);
-    is_suspected_ = false;
+    is_suspected_ = true;
+    return look_again(now + 5ms);
   }
   if (now < dead_at) {
     look_again(std::min<LocalTime>({now + next_look(), dead_at, late.next}));

@@ -132,6 +132,23 @@ TEST_F(LateAnswers, a_kept_connection_that_is_dead_costs_a_repeatable_request_it
   EXPECT_EQ(server.connections(), 2);
 }
 
+TEST_F(LateAnswers, a_dead_connection_does_not_starve_others_for_as_long_as_its_caller_is_patient) {
+  std::atomic<int> seen{0};
+  const RawServer server([&](RawPeer& peer, int nth) {
+    while (!peer.request().empty()) {
+      ++seen;
+      if (nth > 0) peer.say(answer_of("fresh"));
+    }
+  });
+  Client client = patient_client(server, 200ms);
+  auto renewal = request("/renewal_of_a_long_lease");
+  renewal.repeatable = true;
+  auto patient = std::async(std::launch::async, [&] { return ask(client, std::move(renewal)); });
+  ASSERT_TRUE(eventually([&] { return seen == 1; }));
+  const auto answer = ask(client, request("/renewal_of_a_short_lease", 5s));
+  EXPECT_TRUE(answer) << answer.error().message;
+}
+
 TEST_F(LateAnswers, what_cannot_be_answered_in_time_is_not_sent) {
   std::promise<void> go;
   std::atomic<int> held_there{0};

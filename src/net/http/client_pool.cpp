@@ -176,11 +176,9 @@ void ClientPool::watch() {
 void ClientPool::tick() {
   is_watching_ = false;
   // Closing one changes the list.
-  for (const auto& [connection, exchange] : std::map(under_way_)) {
-    if (connection->count_silent_tick() <= ticks_of_silence) continue;
-    const bool may_be_repeated = exchange->repeatable && !exchange->needs_a_fresh &&
-                                 connection->was_used() && connection->is_unanswered();
-    if (exchange->is_over || may_be_repeated) connection->close("it fell silent");
+  for (const auto& [connection, _] : std::map(under_way_)) {
+    // However patient its caller is: others wait for the place.
+    if (connection->count_silent_tick() > ticks_of_silence) connection->close("it fell silent");
   }
   if (!under_way_.empty()) watch();
 }

@@ -61,7 +61,8 @@ std::optional<Micros> RenewalPlan::ttl_to_ask(LocalTime now) const {
 }
 
 Micros RenewalPlan::ttl_to_confirm(LocalTime now) const {
-  return unconfirmed_ ? ttl_to_ask(now).value_or(min_ttl) : min_ttl;
+  // For less, the answer would put off the renewal that is due.
+  return wants_renewal() ? ttl_to_ask(now).value_or(min_ttl) : min_ttl;
 }
 
 void RenewalPlan::sent() { in_flight_ = true; }

@@ -52,6 +52,15 @@ TEST(RenewalPlan, knows_since_when_it_was_answered) {
   EXPECT_FALSE(it.is_known_since(start + 2s)) << "the answer may be older than that";
 }
 
+TEST(RenewalPlan, a_confirmation_does_not_put_off_the_renewal) {
+  auto it = plan({.ttl = 30s});
+  const LocalTime confirmed = start + 9900ms;
+  it.sent();
+  const Micros asked = it.ttl_to_confirm(confirmed);
+  it.renewed(answer(confirmed, asked, std::max<Micros>(asked, 30s - 9900ms)));
+  EXPECT_GT(it.lost_at() - it.next_event(), 10s + 1s) << "a third of the ttl for the answer";
+}
+
 TEST(RenewalPlan, never_waits_longer_than_half_of_what_is_left) {
   const RenewalPlan it({.ttl = 30s}, start, start + 100ms, std::nullopt);
   EXPECT_EQ(it.next_event(), start + 50ms);

@@ -65,7 +65,10 @@ void serve(LockState& state, World& world, std::uint64_t place, bool is_caller) 
 }  // namespace
 
 void expire(LockState& state, StoreTime now) {
-  if (!state.queue.empty() && state.queue_expires <= now) state.queue.clear();
+  if (!state.queue.empty() && state.queue_expires <= now) {
+    state.queue.clear();
+    state.offer = {};
+  }
   const auto ended = [now](const Hold& hold) { return hold.expires <= now; };
   if (std::none_of(state.holds.begin(), state.holds.end(), ended)) return;
   for (const Hold& hold : state.holds) {

@@ -102,7 +102,8 @@ void ClientPool::ended(const ConnectionPtr& connection, const ExchangePtr& excha
   if (end.response) {
     const auto now = runtime_->now();
     answer_time_.note(now, std::chrono::floor<AnswerTime::Micros>(now - exchange->sent_at));
-    settle(*exchange, true);
+    // Of two copies one may still be on its way.
+    settle(*exchange, !exchange->needs_a_fresh);
     finish(exchange, std::move(*end.response));
   } else {
     exchange->was_sent = exchange->was_sent || end.was_sent;

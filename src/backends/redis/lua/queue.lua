@@ -26,6 +26,7 @@ end
 local function expire()
   if waiting > 0 and queue_expires <= now then
     for _, member in ipairs(waiter_ids()) do remove_waiter(sub(member, 2)) end
+    offered_until = 0
   end
   local ended = holders(0, now)
   if #ended == 0 then return end

@@ -147,9 +147,11 @@ void Server::note_freed(const LockState& state, const LockCommand& command) {
     Event& event = recorder_.add(What::freed, recorder_.op_of(before.request));
     event.by = release ? freed_by(*release, before) : 0;
     event.number = of_owner;
-    // Where fences came again, whoever meant a lease by its fence may end another one.
-    const bool come_again = recorder_.fences_went_back && recorder_.clock_went_back;
-    const bool ends_newer = come_again && release && release->request == model::RequestId::any &&
+    // Where fences came again, whoever meant a lease by its fence may end another one. So may a
+    // late copy where entries share theirs.
+    const bool are_shared = state.spec.kind == Kind::reentrant ||
+                            (recorder_.fences_went_back && recorder_.clock_went_back);
+    const bool ends_newer = are_shared && release && release->request == model::RequestId::any &&
                             recorder_.op_of_adopted(release->owner, release->up_to) != event.op;
     if (ends_newer) {
       const auto name = recorder_.history.attempt(event.op).name;
@@ -169,7 +171,7 @@ void Server::note_held(const LockState& state, const OwnerId& owner, model::Requ
   Recorder::StoreGrant& last = recorder_.last_grant(op);
   if (last.since != hold->since) {
     last = {hold->fence, hold->since};
-    recorder_.note_new_fence(hold->fence);
+    if (state.spec.kind != Kind::reentrant) recorder_.note_new_fence(hold->fence);
   }
   // A lease that was converted has another fence than its attempt was told; its story is told by
   // the clients alone.

@@ -82,8 +82,10 @@ void on_released(Notes& notes, const Moment& now) {
 
 void on_held(Notes& notes, const Moment& now) {
   check_sent_in_time(notes, now);
-  // A clock that was set back makes leases longer that were given before.
-  const Time most = later(later(now.event.at, notes.set_back), later(now.attempt.ttl, second));
+  // A clock that was set back makes leases longer that were given before, and one that runs slowly
+  // takes longer to come back.
+  const Time set_back = later(notes.set_back, notes.set_back / 16);
+  const Time most = later(later(now.event.at, set_back), later(now.attempt.ttl, second));
   if (now.event.until > most) {
     notes.report(now.breaks(Rule::orphans_vanish),
                  "the store holds the lease of attempt {} from {} until {}, its ttl is {}",

@@ -168,7 +168,9 @@ Attempt::Verdict Attempt::judge(const model::LockOutcome& outcome) {
     // A store whose clock was set back tells more than was asked for.
     const Micros remaining = std::min(granted->remaining, wanted_.ttl);
     const LocalTime until = valid_until(before_send_, remaining, core_->drift());
-    if (until > now()) return Won{request_, granted->fence, until, std::nullopt, listening_};
+    if (until > now()) {
+      return Won{request_, granted->fence, until, before_send_, std::nullopt, listening_};
+    }
     // The answer took longer than the lease lasted. Ask for what is left, if anything.
     pause_ = std::chrono::milliseconds(1);
     if (waits() && !spends_its_request()) return std::nullopt;
@@ -253,7 +255,7 @@ Attempt::Verdict Attempt::judge(const Notice& notice) {
   if (notice.store_changed) pair_.reset();
   if (notice.reason == Notice::Reason::granted) {
     if (const auto until = usable_at_once(pair_, notice.grant, now(), core_->drift())) {
-      return Won{request_, notice.grant.fence, *until, notice.grant.lease, listening_};
+      return Won{request_, notice.grant.fence, *until, now(), notice.grant.lease, listening_};
     }
     // Asking again confirms the claim, and the reply to that can be trusted.
     return std::nullopt;

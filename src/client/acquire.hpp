@@ -36,6 +36,8 @@ struct Won {
   model::RequestId request{};  // under which it is held
   Fence fence = 0;
   LocalTime valid_until{};
+  // When the question was sent that was answered so; of a claim, when its message came.
+  LocalTime asked{};
   // Set when the lock came by a message: a claim that the first renewal must turn into a full
   // lease, well before this long has passed.
   std::optional<Micros> claim;

@@ -128,6 +128,7 @@ Result<Lease> Client::adopt(std::string_view name, std::string_view owner, Fence
       .request = model::RequestId::any,
       .fence = mine->fence,
       .valid_until = client::valid_until(answer->before_send, mine->remaining, core_->drift()),
+      .asked = answer->before_send,
       .claim = std::nullopt,
       .ear = nullptr};
   HeldLease::Identity identity{.name = std::move(*good_name),

@@ -117,14 +117,18 @@ std::shared_ptr<Tracer> Core::tracer() {
   return tracer_;
 }
 
-void Core::watch(std::weak_ptr<HeldLease> lease) {
+void Core::watch(const std::shared_ptr<HeldLease>& lease, LocalTime asked) {
   if (!store_->capabilities().may_change) return;
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   if (leases_.size() >= sweep_at_) {
     std::erase_if(leases_, [](const auto& each) { return each.expired(); });
     sweep_at_ = std::max<std::size_t>(64, 2 * leases_.size());
   }
-  leases_.push_back(std::move(lease));
+  leases_.push_back(lease);
+  const LocalTime since = confirm_since_;
+  lock.unlock();
+  // The sweep that came between does not know of it.
+  if (asked < since) runtime::spawn(lease->confirm(since));
 }
 
 void Core::confirm_leases(LocalTime since) {

@@ -60,8 +60,9 @@ class Core : public std::enable_shared_from_this<Core> {
   model::MetadataPtr metadata(std::string_view note, std::string_view value,
                               const std::source_location& where);
 
-  // A lease that wants to be confirmed when the store behind the address changes.
-  void watch(std::weak_ptr<HeldLease> lease);
+  // A lease that wants to be confirmed when the store behind the address changes; at once if it did
+  // since the question was `asked` that the lease is the answer to.
+  void watch(const std::shared_ptr<HeldLease>& lease, LocalTime asked);
   // The store may no longer know what it granted before `since`: every lease asks that was not
   // answered after that. One sweep at a time, which begins again when the store changes again.
   void confirm_leases(LocalTime since = LocalTime::max());

@@ -32,9 +32,11 @@ std::shared_ptr<HeldLease> HeldLease::start(std::shared_ptr<Core> core, Identity
   std::optional<Micros> waited;
   if (began) waited = std::chrono::floor<Micros>(lease->since_ - *began);
   lease->core_->holdings().join(*lease, waited);
-  lease->core_->watch(lease);
-  const std::lock_guard lock(lease->mutex_);
-  lease->arm();
+  {
+    const std::lock_guard lock(lease->mutex_);
+    lease->arm();
+  }
+  lease->core_->watch(lease, won.asked);
   return lease;
 }
 
@@ -125,7 +127,7 @@ void HeldLease::tick() {
   }
   std::optional<Micros> ttl;
   if (plan_.renewal_due(at)) {
-    ttl = plan_.ttl_to_ask(at);
+    ttl = plan_.ttl_due(at);
     if (ttl)
       plan_.sent();
     else
@@ -144,7 +146,7 @@ Task<Result<void>> HeldLease::confirm(LocalTime since) {
   if (state_ != State::held || at >= plan_.lost_at() || plan_.is_known_since(since)) {
     co_return Result<void>{};
   }
-  confirm_since_ = since;
+  plan_.doubt(since);
   if (plan_.is_in_flight()) co_return Result<void>{};
   const Micros ttl = plan_.ttl_to_confirm(at);
   const LocalTime until = plan_.patience(at);
@@ -195,8 +197,8 @@ Task<Result<void>> HeldLease::renew(Micros ttl, LocalTime deadline) {
   if (state_ == State::held) arm();
   const bool undo = granted && must_be_undone(granted->fence);
   // It was asked before the store changed, and may have been answered before that too.
-  const LocalTime since = confirm_since_;
-  const bool must_ask = granted && !plan_.is_known_since(since);
+  const LocalTime since = plan_.doubted_since();
+  const bool must_ask = granted && plan_.is_doubted();
   lock.unlock();
   if (undo) runtime::spawn(undo_upgrade());
   if (must_ask) runtime::spawn(confirm(since));

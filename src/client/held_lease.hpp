@@ -101,7 +101,6 @@ class HeldLease : public std::enable_shared_from_this<HeldLease>, public HeldPla
   bool converting_ = false;       // one upgrade or downgrade at a time
   bool was_converted_ = false;    // somebody asked for it, whatever came of it
   bool may_be_upgraded_ = false;  // an upgrade that was given up could not be undone yet
-  LocalTime confirm_since_ = LocalTime::min();  // after what is in flight, unless that does
   RenewalPlan plan_;
   runtime::TimerId timer_{};
   LocalTime armed_for_ = LocalTime::max();

@@ -36,7 +36,7 @@ void RenewalPlan::plan_next(LocalTime from, Micros after) {
   const LocalTime half_time = from + (valid_until_ - from) / 2;
   const LocalTime when = std::min<LocalTime>(from + after, half_time);
   const auto delay = std::chrono::floor<Micros>(when - from);
-  next_renewal_ = wants_renewal() ? together(when, delay) : LocalTime::max();
+  next_renewal_ = wants_to_ask() ? together(when, delay) : LocalTime::max();
 }
 
 Micros RenewalPlan::every() const {
@@ -51,6 +51,10 @@ LocalTime RenewalPlan::patience(LocalTime now) const {
 
 LocalTime RenewalPlan::next_event() const {
   return in_flight_ ? lost_at() : std::min(lost_at(), next_renewal_);
+}
+
+std::optional<Micros> RenewalPlan::ttl_due(LocalTime now) const {
+  return is_doubted() ? ttl_to_confirm(now) : ttl_to_ask(now);
 }
 
 std::optional<Micros> RenewalPlan::ttl_to_ask(LocalTime now) const {
@@ -87,7 +91,7 @@ void RenewalPlan::renewed(const Answer& answer) {
 
 void RenewalPlan::failed(LocalTime now, std::uint64_t random) {
   in_flight_ = false;
-  if (!wants_renewal()) return;
+  if (!wants_to_ask()) return;
   const runtime::Backoff backoff{
       .first = std::min<Micros>(every() / 8, std::chrono::milliseconds(50)),
       .cap = std::chrono::milliseconds(500)};

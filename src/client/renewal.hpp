@@ -5,6 +5,9 @@
 
 #include "client/validity.hpp"
 
+#include <algorithm>
+#include <optional>
+
 namespace holdfast::client {
 
 struct Terms {
@@ -29,6 +32,8 @@ class RenewalPlan {
   // The next moment at which something has to be done.
   LocalTime next_event() const;
   bool renewal_due(LocalTime now) const { return !in_flight_ && now >= next_renewal_; }
+  // What the question that is due asks for; nothing if it need not be asked any more.
+  std::optional<Micros> ttl_due(LocalTime now) const;
   // What a renewal sent now may ask for; nothing once max_hold leaves too little.
   std::optional<Micros> ttl_to_ask(LocalTime now) const;
   // The same for a renewal that only asks whether the lease is still known. It never shortens, so
@@ -40,6 +45,10 @@ class RenewalPlan {
   bool is_in_flight() const { return in_flight_; }
   // Whether a question that was asked at `since` or later has been answered.
   bool is_known_since(LocalTime since) const { return last_answered_ >= since; }
+  // The store may have forgotten what it granted before `since`: it is asked until it answers.
+  void doubt(LocalTime since) { doubted_since_ = std::max(doubted_since_, since); }
+  LocalTime doubted_since() const { return doubted_since_; }
+  bool is_doubted() const { return !is_known_since(doubted_since_); }
   // An answer to a question that asked for `asked`. The lease is never believed in for longer than
   // the longest ttl it asked for: a store whose clock was set back tells more than it will keep.
   struct Answer {
@@ -59,6 +68,7 @@ class RenewalPlan {
 
  private:
   bool wants_renewal() const { return terms_.renew || unconfirmed_; }
+  bool wants_to_ask() const { return wants_renewal() || is_doubted(); }
   void plan_next(LocalTime from, Micros after);
   Micros every() const;
 
@@ -72,6 +82,7 @@ class RenewalPlan {
   Micros longest_asked_;
   LocalTime last_answer_;
   LocalTime last_answered_ = LocalTime::min();  // when the newest question with an answer was sent
+  LocalTime doubted_since_ = LocalTime::min();
 };
 
 }  // namespace holdfast::client

@@ -53,8 +53,12 @@ TakeResult judge(const Core& core, const Wanted& wanted, Times times, Result<Rep
     // Up to the question: the lease begins no earlier, and the way back is not the caller's loss.
     const auto waited = std::chrono::floor<Micros>(times.before_send - times.began);
     const Micros remaining = std::min(granted->remaining, wanted.ttl);
-    return Taken{wanted.request, granted->fence, remaining, waited,
-                 valid_until(times.before_send, remaining, core.drift())};
+    return Taken{wanted.request,
+                 granted->fence,
+                 remaining,
+                 waited,
+                 valid_until(times.before_send, remaining, core.drift()),
+                 times.before_send};
   }
   if (auto* busy = std::get_if<model::Busy>(&outcome)) {
     Error error{Errc::busy, explain_busy(wanted.name, *busy)};
@@ -136,7 +140,7 @@ Task<TakeResult> take_waiting(std::shared_ptr<Core> core, Wanted wanted, std::st
     if (!won->claim) {
       const auto left = std::chrono::floor<Micros>(won->valid_until - core->runtime().now());
       co_return Taken{won->request, won->fence, std::max(left, Micros::zero()), since(*core, began),
-                      won->valid_until};
+                      won->valid_until, won->asked};
     }
     // Handed over: what the caller gets must be a lease, not the short claim it begins with.
     const LocalTime before_send = core->runtime().now();
@@ -176,6 +180,7 @@ std::shared_ptr<HeldLease> keep_renewed(const std::shared_ptr<Core>& core, const
   const Won won{.request = taken.request,
                 .fence = taken.fence,
                 .valid_until = taken.valid_until,
+                .asked = taken.asked,
                 .claim = std::nullopt,
                 .ear = nullptr};
   const Terms terms{.ttl = wanted.ttl, .renew = true};

@@ -20,6 +20,7 @@ struct Taken {
   Micros remaining{};          // told by the store's last answer
   Micros waited{};             // from the call to the question that was answered so
   LocalTime valid_until{};     // counted from before that question was sent
+  LocalTime asked{};           // when that was
   std::uint32_t attempts = 1;  // questions, where the store wants several
 };
 

@@ -32,7 +32,7 @@ struct Acquire {
 };
 
 // RequestId::any renews everything that the owner holds, and is answered by the lease with the
-// largest fence, of those the longest. A renewal never shortens a lease: a late
+// largest fence, of those the longest, of those the oldest. A renewal never shortens a lease: a late
 // duplicate of an older, shorter one would cut a lease its holder still believes in.
 struct Renew {
   OwnerId owner;
@@ -86,6 +86,8 @@ struct LockCommand {
 struct Granted {
   Fence fence = 0;
   Micros remaining{};
+  // How long ago the lease began, by the store's clock; nothing where the store does not tell.
+  std::optional<Micros> held_for{};
 };
 struct Busy {
   Micros retry_after{};  // until the lease in the way ends, if nobody renews it

@@ -143,6 +143,8 @@ void extend(Hold& hold, Micros ttl, StoreTime now) {
   hold.expires = std::max(hold.expires, now + ttl);
 }
 
-Granted granted(const Hold& hold, StoreTime now) { return {hold.fence, hold.expires - now}; }
+Granted granted(const Hold& hold, StoreTime now) {
+  return {hold.fence, hold.expires - now, now - hold.since};
+}
 
 }  // namespace holdfast::model

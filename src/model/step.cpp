@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
@@ -241,11 +242,12 @@ LockOutcome apply(LockState& state, const LockSpec& spec, const Acquire& wanted,
 }
 
 // Of several leases of one owner, the one with the largest fence speaks for all; re-entries share
-// theirs, and there the longest does.
+// theirs, and there the longest does, of those the oldest.
 void keep_newest(std::optional<Granted>& newest, const Granted& other) {
-  const bool newer = !newest || other.fence > newest->fence ||
-                     (other.fence == newest->fence && other.remaining > newest->remaining);
-  if (newer) newest = other;
+  const auto rank = [](const Granted& each) {
+    return std::tuple(each.fence, each.remaining, each.held_for);
+  };
+  if (!newest || rank(other) > rank(*newest)) newest = other;
 }
 
 // Re-entries share their fence, so that all of them get it.

@@ -33,6 +33,15 @@ Ballot no(Fence fence = 0, Micros remaining = {}) {
   return {.verdict = Verdict::refused, .fence = fence, .remaining = remaining};
 }
 
+TEST(Vote, a_lease_is_held_for_as_long_as_a_majority_has_it) {
+  const auto since = [](std::optional<Micros> time) {
+    return Ballot{.verdict = Verdict::yes, .held_for = time};
+  };
+  EXPECT_EQ(held_for(Ballots{since(1s), since(3s), since(2s)}), 2s);
+  EXPECT_EQ(held_for(Ballots{since(1s), since(3s), Ballot{}}), 1s);
+  EXPECT_EQ(held_for(Ballots{since(1s), since({}), since({})}), std::nullopt);
+}
+
 TEST(Vote, a_majority_is_more_than_half) {
   const std::map<std::size_t, std::size_t> table{{3, 2}, {4, 3}, {5, 3}, {6, 4},
                                                  {7, 4}, {8, 5}, {15, 8}};

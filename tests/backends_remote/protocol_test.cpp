@@ -192,6 +192,9 @@ TEST(RemoteProtocol, every_outcome_comes_back_as_it_was) {
   const auto granted = outcome_round_trip(model::Granted{UINT64_MAX, 5us});
   EXPECT_EQ(granted.fence, UINT64_MAX);
   EXPECT_EQ(granted.remaining, 5us);
+  EXPECT_FALSE(granted.held_for) << "older servers do not tell";
+  EXPECT_EQ(outcome_round_trip(model::Granted{1, 5us, 0us}).held_for, Micros::zero());
+  EXPECT_EQ(outcome_round_trip(model::Granted{1, 5us, 7us}).held_for, Micros(7));
   const auto queued = outcome_round_trip(model::Queued{UINT64_MAX, 3, 7ms});
   EXPECT_EQ(queued.place, UINT64_MAX);
   EXPECT_EQ(queued.ahead, 3U);

@@ -169,6 +169,47 @@ TEST_F(Confirmation, follows_a_renewal_that_was_under_way_when_the_store_changed
   EXPECT_EQ(asked(), 2U);
 }
 
+TEST_F(Confirmation, follows_a_question_that_failed_after_the_store_changed) {
+  leases.push_back(mine.take("first", {.ttl = 30s, .renew = false}));
+  leases.push_back(mine.take("orders", {.ttl = 30s, .renew = false}));
+  mine.line->script(Verb::renew, Fault::lose_request());
+  mine.line->script(Verb::renew, Fault::delay_reply(2ms));
+  mine.core->confirm_leases();
+  advance(1ms);
+  mine.core->confirm_leases();
+  advance(5ms);
+  EXPECT_EQ(asked(), 3U) << "the other one, whose question was answered, has asked again";
+  advance(11s);
+  EXPECT_EQ(asked(), 4U);
+  advance(8s);
+  EXPECT_EQ(asked(), 4U) << "it was answered";
+}
+
+TEST_F(Confirmation, that_fails_again_and_again_goes_on_until_the_lease_ends) {
+  leases.push_back(mine.take("orders", {.ttl = 30s, .renew = false}));
+  mine.line->script(Verb::renew, Fault::refuse(), 1000);
+  mine.core->confirm_leases();
+  advance(25s);
+  EXPECT_GT(asked(), 40U);
+  EXPECT_LT(asked(), 100U) << "without a pause";
+  EXPECT_TRUE(leases.front().valid());
+  advance(5s);
+  EXPECT_FALSE(leases.front().valid());
+}
+
+TEST_F(Confirmation, is_asked_for_by_a_lease_that_was_granted_before_the_store_changed_and_told_after) {
+  mine.line->script(Verb::acquire, Fault::delay_reply(10ms));
+  auto acquiring = mine.acquire("orders", {.ttl = 30s, .renew = false});
+  advance(5ms);
+  mine.core->confirm_leases();
+  EXPECT_EQ(asked(), 0U);
+  advance(5ms);
+  ASSERT_TRUE(acquiring.result().has_value());
+  EXPECT_EQ(asked(), 1U);
+  const auto next = mine.take("next", {.ttl = 30s});
+  EXPECT_EQ(asked(), 1U) << "it was asked for after the store had changed";
+}
+
 TEST_F(Renewal, sets_the_ttl_and_never_adds_to_it) {
   const auto lease = mine.take("orders", {.ttl = 30s, .renew_every = 1s});
   advance(100s);

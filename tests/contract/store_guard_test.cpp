@@ -71,7 +71,7 @@ TEST_P(StoreContract, a_guard_and_a_lock_of_the_same_name_do_not_meet) {
 }
 
 TEST_P(StoreContract, a_holder_that_lost_its_lock_is_refused_once_the_next_one_has_written) {
-  const auto first = granted(acquire({.owner = "anna", .ttl = 20ms})).fence;
+  const auto first = granted(acquire({.owner = "anna", .ttl = 300ms})).fence;
   EXPECT_EQ(check(first), accepted(first));
   ASSERT_TRUE(becomes_free());
   const auto second = granted(acquire({.owner = "ben"})).fence;

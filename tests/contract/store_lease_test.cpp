@@ -21,6 +21,24 @@ TEST_P(StoreContract, a_grant_says_what_is_left_by_the_clock_of_the_store) {
   EXPECT_GE(end->at - start->at, 20ms);
 }
 
+TEST_P(StoreContract, a_grant_says_how_long_ago_the_lease_began) {
+  const auto before = runtime->now();
+  const auto first = granted(acquire({.owner = "anna", .ttl = 60s}));
+  ASSERT_TRUE(first.held_for);
+  EXPECT_LE(*first.held_for, runtime->now() - before);
+  const auto first_answer = runtime->now();
+  ASSERT_TRUE(eventually([&] { return runtime->now() - first_answer > 20ms; }));
+  // The first needs no change, the second is the first that does: a store keeps it in other ways.
+  for (const auto ttl : {50s, 70s, 90s}) {
+    const auto at_least = runtime->now() - first_answer;
+    const auto renewed = granted(renew("anna", 1, ttl));
+    ASSERT_TRUE(renewed.held_for);
+    // A store may count in milliseconds.
+    EXPECT_GE(*renewed.held_for + 2ms, at_least);
+    EXPECT_LE(*renewed.held_for, runtime->now() - before + 2ms);
+  }
+}
+
 TEST_P(StoreContract, a_lease_ends_by_itself_and_the_next_fence_is_larger) {
   const auto start = runtime->now();
   const auto first = granted(acquire({.owner = "anna", .ttl = 100ms}));
@@ -32,7 +50,7 @@ TEST_P(StoreContract, a_lease_ends_by_itself_and_the_next_fence_is_larger) {
 }
 
 TEST_P(StoreContract, what_ended_by_itself_is_not_held) {
-  granted(acquire({.owner = "anna", .ttl = 20ms}));
+  granted(acquire({.owner = "anna", .ttl = 300ms}));
   ASSERT_TRUE(becomes_free());
   must_be<model::NotHeld>(renew("anna"));
   must_be<model::NotHeld>(release("anna"));

@@ -13,7 +13,7 @@ TEST_P(StoreContract, a_listing_shows_what_is_held_and_waited_for_and_nothing_el
   auto ben = queue_up({.owner = "ben", .request = 101, .note = "hourly"});
   granted(acquire({.owner = "cleo"}, "released"));
   release("cleo", 1, "released");
-  granted(acquire({.owner = "dora", .ttl = 20ms}, "expired"));
+  granted(acquire({.owner = "dora", .ttl = 300ms}, "expired"));
   ASSERT_TRUE(eventually([&] { return list("").locks.size() == 1; }));
   const auto page = list("");
   ASSERT_EQ(page.locks.size(), 1U);

@@ -14,6 +14,8 @@ namespace holdfast::faults {
 namespace {
 
 constexpr Time noticeable = 8 * millisecond;
+// A machine that gives a process no processor for so long has none for the store either.
+constexpr Time of_the_whole_machine = 40 * millisecond;
 // Whoever had to stand still has to catch up first.
 constexpr Time most_to_catch_up = 300 * millisecond;
 
@@ -58,6 +60,7 @@ void StallWatch::note(Time at, Time stall) {
   for (ProcessId id = first_; id <= last_; ++id) {
     log_.fault(What::stopped, id, at - stall, until);
   }
+  if (stall > of_the_whole_machine) log_.fault(What::stopped, 0, at - stall, until);
 }
 
 // "<time on a processor> <time in the run queue> <time slices>", in ns.

@@ -50,7 +50,10 @@ void follow_attempt(Notes& notes, const Moment& now) {
     case What::granted: on_granted(notes, now); break;
     case What::renewing: leases::on_renewing(notes, now); break;
     case What::renewed: on_renewed(notes, now); break;
-    case What::failed: line::on_left(notes, now); break;
+    case What::failed:
+      line::on_left(notes, now);
+      answers::on_failed(notes, now);
+      break;
     case What::released: leases::on_released(notes, now); break;
     case What::lost: needless::on_lost(notes, now); break;
     case What::read:
@@ -119,8 +122,9 @@ std::string_view to_string(Rule rule) {
     case Rule::nothing_lost: return "C8 nothing_lost";
     case Rule::loss_told_in_time: return "C9 loss_told_in_time";
     case Rule::everybody_served: return "C10 everybody_served";
-    case Rule::well_formed: return "well_formed";
     case Rule::needless_loss: return "C11 needless_loss";
+    case Rule::untrue_answer: return "C12 untrue_answer";
+    case Rule::well_formed: return "well_formed";
   }
   return "unknown rule";
 }

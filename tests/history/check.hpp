@@ -25,7 +25,8 @@ enum class Rule : std::uint8_t {
   loss_told_in_time = 9,        // C9  `lost` comes no later than the believed end
   everybody_served = 10,        // C10 without faults every live waiter is served within 3 ttl
   needless_loss = 11,           // C11 no lease is lost while its process runs and its store answers
-  well_formed = 12,             //     the history itself makes sense
+  untrue_answer = 12,           // C12 who is told that nothing happened has left nothing behind
+  well_formed = 13,             //     the history itself makes sense
 };
 
 struct Violation {

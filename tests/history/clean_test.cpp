@@ -29,6 +29,7 @@ TEST(CleanHistory, of_a_lease_that_is_renewed) { expect_clean(kept); }
 TEST(CleanHistory, of_a_hand_over_that_is_confirmed_before_its_process_is_stopped) {
   expect_clean(handed);
 }
+TEST(CleanHistory, of_an_attempt_that_cleans_up_behind_itself) { expect_clean(refused); }
 TEST(CleanHistory, of_a_calm_after_faults) { expect_clean(calm); }
 TEST(CleanHistory, without_any_event) { expect_clean(""); }
 

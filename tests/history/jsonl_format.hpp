@@ -39,16 +39,17 @@ enum class Field : std::uint8_t {
   patience_ns,
   renews,
   max_hold_ns,
+  least_ttl_ns,
   claim,
   delays,
 };
 
-inline constexpr std::array<std::string_view, 29> field_names{
-    "at_ns",       "event",      "op",          "name",  "process",  "owner",
-    "permits",     "capacity",   "reentrant",   "fifo",  "waits",    "converts",
-    "ttl_ns",      "give_up_ns", "place",       "fence", "until_ns", "since_ns",
-    "detail",      "value",      "accepted",    "by",    "left",     "step_ns",
-    "patience_ns", "renews",     "max_hold_ns", "claim", "delays"};
+inline constexpr std::array<std::string_view, 30> field_names{
+    "at_ns",       "event",      "op",          "name",         "process",  "owner",
+    "permits",     "capacity",   "reentrant",   "fifo",         "waits",    "converts",
+    "ttl_ns",      "give_up_ns", "place",       "fence",        "until_ns", "since_ns",
+    "detail",      "value",      "accepted",    "by",           "left",     "step_ns",
+    "patience_ns", "renews",     "max_hold_ns", "least_ttl_ns", "claim",    "delays"};
 
 // A set of fields.
 using Fields = std::uint32_t;
@@ -68,7 +69,8 @@ struct EventFormat {
 inline constexpr std::array<EventFormat, 21> event_formats{{
     {"asked", set_of(Field::op, Field::name, Field::process, Field::ttl_ns),
      set_of(Field::owner, Field::permits, Field::capacity, Field::reentrant, Field::fifo,
-            Field::waits, Field::converts, Field::give_up_ns, Field::renews, Field::max_hold_ns)},
+            Field::waits, Field::converts, Field::give_up_ns, Field::renews, Field::max_hold_ns,
+            Field::least_ttl_ns)},
     {"queued", set_of(Field::op, Field::place)},
     {"granted", set_of(Field::op, Field::fence, Field::until_ns), set_of(Field::claim)},
     {"renewing", set_of(Field::op)},

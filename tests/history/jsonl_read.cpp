@@ -163,7 +163,8 @@ class Reader {
         !read_flag(Field::waits, attempt.waits) || !read_time(Field::ttl_ns, attempt.ttl) ||
         !read_time(Field::give_up_ns, attempt.give_up) ||
         !read_flag(Field::renews, attempt.renews) ||
-        !read_time(Field::max_hold_ns, attempt.max_hold)) {
+        !read_time(Field::max_hold_ns, attempt.max_hold) ||
+        !read_time(Field::least_ttl_ns, attempt.least_ttl)) {
       return false;
     }
     if (!has(Field::owner)) attempt.owner = owners_.fresh();

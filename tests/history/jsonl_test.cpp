@@ -14,14 +14,15 @@ bool same(const Event& a, const Event& b) {
   return a.at == b.at && a.until == b.until && a.since == b.since && a.fence == b.fence &&
          a.number == b.number && a.op == b.op && a.by == b.by && a.name == b.name &&
          a.process == b.process && a.what == b.what && a.detail == b.detail &&
-         a.accepted == b.accepted;
+         a.accepted == b.accepted && a.claim == b.claim && a.delays == b.delays;
 }
 
 bool same(const Attempt& a, const Attempt& b) {
   return a.name == b.name && a.process == b.process && a.owner == b.owner &&
          a.permits == b.permits && a.capacity == b.capacity && a.reentrant == b.reentrant &&
          a.fifo == b.fifo && a.waits == b.waits && a.converts == b.converts && a.ttl == b.ttl &&
-         a.give_up == b.give_up;
+         a.give_up == b.give_up && a.renews == b.renews && a.max_hold == b.max_hold &&
+         a.least_ttl == b.least_ttl;
 }
 
 void expect_same(const History& a, const History& b) {
@@ -37,7 +38,7 @@ void expect_same(const History& a, const History& b) {
 
 TEST(Jsonl, comes_back_as_it_was_written) {
   for (const char* text : {hand_over, told_only, readers, semaphore, reentrant, upgrade, downgrade,
-                           line, stopped, calm}) {
+                           line, stopped, kept, handed, refused, calm}) {
     const History history = story(text);
     const Parsed again = read_jsonl(to_jsonl(history));
     ASSERT_TRUE(again) << again.error();
@@ -48,7 +49,7 @@ TEST(Jsonl, comes_back_as_it_was_written) {
 TEST(Jsonl, has_every_event_and_every_optional_field) {
   const History history = story(R"(
     0 asked a fifo waits reentrant permits=2 capacity=3 give_up=9 owner=o process=p
-    1 asked b converts=a
+    1 asked b converts=a renews max_hold=50 least_ttl=7
     1 forced name=other fence=3
     2 freed a by=b left=2
     2 renewed a since=1 until=3 fence=4

@@ -80,6 +80,7 @@ void put_attempt(Line& line, const History& history, const Attempt& attempt) {
   if (attempt.give_up != for_ever) line.number(Field::give_up_ns, attempt.give_up);
   if (attempt.renews) line.flag(Field::renews, true);
   if (attempt.max_hold != 0) line.number(Field::max_hold_ns, attempt.max_hold);
+  if (attempt.least_ttl != 0) line.number(Field::least_ttl_ns, attempt.least_ttl);
 }
 
 // What `number` is called.

@@ -161,7 +161,7 @@ struct Notes {
   bool was_set_back = false;
   // The result.
   std::vector<Violation> found;
-  std::array<std::size_t, 13> kept{};
+  std::array<std::size_t, 14> kept{};
   std::size_t count = 0;
   std::size_t limit = 0;
 
@@ -274,6 +274,10 @@ void on_granted(const Moment& now);
 void on_renewed(const Moment& now);
 void on_lost(Notes& notes, const Moment& now);
 }  // namespace needless
+
+namespace answers {
+void on_failed(Notes& notes, const Moment& now);
+}  // namespace answers
 
 namespace deadlines {
 void on_renewed(Notes& notes, const Moment& now);

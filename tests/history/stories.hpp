@@ -275,6 +275,23 @@ inline constexpr const char* handed = R"(
   5000 ended
 )";
 
+// The first question is granted and its answer lost, the second one finds nobody. The caller hears
+// that, and what it may have left is given back.
+inline constexpr const char* refused = R"(
+  0 asked a process=p1 ttl=3000
+  1 held a fence=10 until=3001 since=0
+  2 unreachable process=p1 until=2
+  10 failed a detail=unavailable
+  20 freed a by=a
+  30 asked b process=p2 ttl=3000
+  31 held b fence=11 until=3031 since=30
+  32 granted b fence=11 until=3000
+  40 releasing b
+  41 freed b by=b
+  42 released b detail=released
+  5000 ended
+)";
+
 // Faults end, and who waits is served.
 inline constexpr const char* calm = R"(
   0 asked a fifo waits process=p1

@@ -29,7 +29,7 @@ namespace story_detail {
 
 inline bool is_time(std::string_view key) {
   return key == "until" || key == "since" || key == "ttl" || key == "give_up" || key == "step" ||
-         key == "patience" || key == "max_hold";
+         key == "patience" || key == "max_hold" || key == "least_ttl";
 }
 
 inline bool is_bare(std::string_view value) {

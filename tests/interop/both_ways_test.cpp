@@ -184,6 +184,20 @@ TEST_P(BothWays, whoever_holds_without_a_ttl_is_waited_for_and_named_by_diagnose
   EXPECT_GT(stranger.ttl(), 0ms);
 }
 
+// Their key may vanish the next moment, and then no command of ours need ever come again.
+TEST_P(BothWays, what_we_know_of_their_lock_does_not_stay_for_long_after_it_is_gone) {
+  const auto before = keys();
+  ASSERT_TRUE(stranger.take("theirs", 60s));
+  for (const bool has_ttl : {true, false}) {
+    if (!has_ttl) stranger.take_away_ttl();
+    EXPECT_EQ(code_of(lock().acquire()), "busy");
+    auto left = keys();
+    for (const auto& theirs : peer.protocol->keys(stranger.key())) left.erase(theirs);
+    for (const auto& each : before) left.erase(each);
+    for (const auto& ours : left) EXPECT_LE(raw.integer({"PTTL", ours}), 11'001) << ours;
+  }
+}
+
 TEST_P(BothWays, a_token_of_theirs_may_be_anything) {
   const std::string tokens[] = {std::string("\0\xff\r\n{}:hf", 9), std::string(10'000, 'x'), " ",
                                 "Größe"};

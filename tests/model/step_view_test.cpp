@@ -75,6 +75,21 @@ TEST(StepInspect, with_an_owner_it_says_what_that_owner_holds) {
   EXPECT_FALSE(must_be<model::Seen>(lock.inspect()).mine.has_value());
 }
 
+TEST(StepGranted, it_says_how_long_ago_the_lease_began) {
+  ModelLock lock(LockSpec::mutex());
+  EXPECT_EQ(granted(lock.acquire({.owner = "anna"})).held_for, 0s);
+  lock.pass(2s);
+  EXPECT_EQ(granted(lock.acquire({.owner = "anna"})).held_for, 2s) << "a repeated request";
+  lock.pass(1s);
+  EXPECT_EQ(granted(lock.renew("anna")).held_for, 3s);
+  EXPECT_EQ(must_be<model::Seen>(lock.inspect("anna")).mine->held_for, 3s);
+  queued(lock.acquire({.owner = "ben", .wait = true}));
+  lock.pass(1s);
+  lock.release("anna");
+  lock.pass(100ms);
+  EXPECT_EQ(granted(lock.renew("ben")).held_for, 100ms) << "since it was handed over";
+}
+
 TEST(StepForgettable, a_state_may_go_when_nobody_holds_or_waits_any_more) {
   ModelLock lock(LockSpec::mutex());
   EXPECT_TRUE(model::forgettable(lock.state, lock.now));

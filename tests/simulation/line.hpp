@@ -52,6 +52,9 @@ class Line final : public store::Store {
     if (store_) return store_->on_change(std::move(changed));
     on_change_ = std::move(changed);
   }
+  runtime::LocalTime known_since() const override {
+    return store_ ? store_->known_since() : Store::known_since();
+  }
   std::string describe() const override { return "a simulated store"; }
 
   // From the network.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "simulation/plan.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -97,27 +98,51 @@ void add_servers(Plan& plan, Dice& dice) {
   plan.faults.amnesia = chance(2, 10);
 }
 
+// What the eight connections of a client, and a server that answers one request after the other,
+// can renew in a third of the ttl.
+std::int64_t most_leases(const Plan& plan) {
+  constexpr std::int64_t connections = 8;
+  const Time round_trip = plan.latency * 5 / 2 + plan.http.service_time;
+  const Time each = std::max(round_trip / connections, plan.http.service_time);
+  return plan.ttl / 3 / each;
+}
+
 // A crowd of leases that is well within what the servers and the line can bear, until they stand
 // still for a moment. Nothing else goes wrong.
 void add_hoard(Plan& plan, Dice& dice) {
-  constexpr std::int64_t connections = 8;
-  plan.ttl = dice.between(6, 12) * second;
-  plan.latency = dice.between(3, 12) * millisecond;
   plan.faults = {.partition = 8};
-  plan.http.service_time = dice.between(100, 800) * microsecond;
+  plan.http.fronts = 1;
   plan.http.answer_503 = 0;
   plan.http.stall = 3;
+  plan.ttl = dice.between(6, 12) * second;
+  plan.latency = dice.between(3, 12) * millisecond;
+  plan.http.service_time = dice.between(100, 800) * microsecond;
+  plan.longest_history_ttls = 6;
+  switch (dice.below(4)) {
+    case 0:  // thousands of them
+      plan.ttl = dice.between(12, 24) * second;
+      plan.latency = dice.between(500, 1000) * microsecond;
+      plan.http.service_time = dice.between(50, 300) * microsecond;
+      plan.longest_history_ttls = 4;
+      break;
+    case 1:
+    case 2:  // few, of a server that is slow: a queue of eight is one of more than half a second
+      plan.latency = dice.between(500, 3000) * microsecond;
+      plan.http.service_time = dice.between(70, 120) * millisecond;
+      plan.http.bytes_per_second = 0;
+      // A claim of half a second would lapse behind such a queue.
+      plan.store_queues = false;
+      break;
+    default: break;
+  }
   plan.http.longest_stall = plan.ttl / 4;
-  const Time round_trip = plan.latency * 5 / 2 + plan.http.service_time;
-  const std::int64_t most = connections * (plan.ttl / 3) / round_trip;
-  const auto count = static_cast<std::size_t>(most * dice.between(25, 50) / 100);
+  const auto count = static_cast<std::size_t>(most_leases(plan) * dice.between(25, 50) / 100);
   for (std::size_t i = 0; i < count; ++i) {
     plan.locks.push_back(
         {LockName::make("lease-" + std::to_string(i)).value(), LockSpec::mutex(Order::fifo)});
   }
   plan.processes = 2;
   plan.workers = 1;
-  plan.longest_history_ttls = 6;
   plan.enough_grants = UINT32_MAX;
 }
 

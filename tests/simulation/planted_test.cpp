@@ -22,6 +22,7 @@ namespace {
 constexpr std::uint64_t most_seeds = 10'000;
 constexpr std::uint64_t wanted_bugs = 50;
 constexpr std::uint64_t wanted_quorum_bugs = 7;
+constexpr std::uint64_t wanted_http_bugs = 4;
 
 RunSeed world_of(planted::World world) {
   switch (world) {
@@ -75,7 +76,10 @@ TEST(PlantedBugs, are_enough) {
   const auto votes =
       std::ranges::count(planted::bugs(), planted::World::quorum, &planted::Description::world);
   EXPECT_GE(static_cast<std::uint64_t>(votes), wanted_quorum_bugs);
-  EXPECT_GE(planted::bugs().size(), wanted_bugs + wanted_quorum_bugs);
+  const auto served =
+      std::ranges::count(planted::bugs(), planted::World::http, &planted::Description::world);
+  EXPECT_GE(static_cast<std::uint64_t>(served), wanted_http_bugs);
+  EXPECT_GE(planted::bugs().size(), wanted_bugs + wanted_quorum_bugs + wanted_http_bugs);
 }
 
 }  // namespace

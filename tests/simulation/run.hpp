@@ -18,7 +18,7 @@ struct Summary {
   std::uint64_t hand_overs = 0;
   std::uint64_t faults = 0;
   std::uint64_t violations = 0;
-  std::array<std::uint64_t, 13> by_rule{};
+  std::array<std::uint64_t, 14> by_rule{};
   std::uint64_t hash = 0;
   std::uint64_t bad_seeds = 0;
   std::uint64_t first_bad_seed = 0;  // the smallest

@@ -32,7 +32,11 @@ Server::Server(const Time& now, const Plan& plan, Recorder& recorder,
       rate_ppm_(plan.store_rate_ppm),
       fences_(std::in_place),
       locks_(plan.locks.size()),
-      last_of_name_(plan.locks.size()) {}
+      last_of_name_(plan.locks.size()) {
+  for (std::size_t lock = plan.shared_locks; lock < plan.locks.size(); ++lock) {
+    hoarded_.emplace(plan.locks[lock].name.str(), lock);
+  }
+}
 
 StoreTime Server::clock() const {
   const std::int64_t passed_us = (now_ - rate_since_) / 1000 * (1'000'000 + rate_ppm_) / 1'000'000;
@@ -53,9 +57,13 @@ void Server::change_rate(std::int64_t ppm) {
 }
 
 std::size_t Server::lock_named(const LockName& name) const {
-  const auto found = std::find_if(plan_.locks.begin(), plan_.locks.end(),
+  // Those that many share come first; of the others there may be thousands.
+  const auto shared = plan_.locks.begin() + static_cast<std::ptrdiff_t>(plan_.shared_locks);
+  const auto found = std::find_if(plan_.locks.begin(), shared,
                                   [&](const LockPlan& lock) { return lock.name == name; });
-  return static_cast<std::size_t>(found - plan_.locks.begin());
+  if (found != shared) return static_cast<std::size_t>(found - plan_.locks.begin());
+  const auto hoarded = hoarded_.find(name.str());
+  return hoarded == hoarded_.end() ? plan_.locks.size() : hoarded->second;
 }
 
 // Whether anybody heard it decides whether it is true.

@@ -6,6 +6,8 @@
 #include "store/store.hpp"
 
 #include <optional>
+#include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace holdfast::simulation {
@@ -103,6 +105,7 @@ class Server {
   std::optional<model::FenceCounter> fences_;
   std::vector<model::LockState> locks_;
   std::vector<Fence> last_of_name_;  // of a bug only
+  std::unordered_map<std::string_view, std::size_t> hoarded_;  // by name
   std::vector<Held> held_before_;
   std::vector<std::pair<std::ptrdiff_t, Event>> held_now_;  // with its position among the holds
 };

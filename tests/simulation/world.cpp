@@ -42,7 +42,7 @@ void World::start_process() {
   client->core =
       std::make_shared<client::Core>(client->line, client->process, nobody_in_particular());
   client->line->on_change([weak = std::weak_ptr(client->core)] {
-    if (const auto core = weak.lock()) core->confirm_leases();
+    if (const auto core = weak.lock()) core->confirm_leases(core->store().known_since());
   });
   for (unsigned i = 0; i < plan_.workers; ++i) {
     client->workers.push_back(std::make_unique<Worker>(*this, *client, i));

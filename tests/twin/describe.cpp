@@ -88,7 +88,9 @@ std::string text_of(const model::ForceRelease& verb) {
 }
 
 std::string text_of(const model::Granted& outcome) {
-  return fmt::format("granted fence {} remaining {}", outcome.fence, outcome.remaining.count());
+  return fmt::format("granted fence {} remaining {} held for {}", outcome.fence,
+                     outcome.remaining.count(),
+                     outcome.held_for ? std::to_string(outcome.held_for->count()) : "?");
 }
 std::string text_of(const model::Busy& outcome) {
   return fmt::format("busy retry after {} holders {}: {}", outcome.retry_after.count(),

@@ -51,7 +51,7 @@ class Acquiring {
   // A vote that was carried.
   void note_where(const Answers& answers);
   Agreement agreement_on(Fence fence) const;
-  Result<Reply> granted(Fence fence, LocalTime ends);
+  Result<Reply> granted(Fence fence, LocalTime ends, std::optional<Micros> held);
   Result<Reply> lost(const Answers& answers);
   Result<Reply> not_confirmed(const Answers& confirmed);
 
@@ -189,7 +189,7 @@ Agreement Acquiring::agreement_on(Fence fence) const {
           .deadline = request_.deadline};
 }
 
-Result<Reply> Acquiring::granted(Fence fence, LocalTime ends) {
+Result<Reply> Acquiring::granted(Fence fence, LocalTime ends, std::optional<Micros> held) {
   const Micros lease = std::min(std::chrono::floor<Micros>(ends - began_), wanted().ttl);
   const Micros usable = quorum_->without_drift(lease);
   const LocalTime valid_until = Quorum::believed_until(began_, usable);
@@ -213,7 +213,7 @@ Result<Reply> Acquiring::granted(Fence fence, LocalTime ends) {
                          .valid_until = valid_until,
                          .may_be_at = may_be_at_},
                         now);
-  return Reply{.outcome = model::LockOutcome(model::Granted{fence, usable})};
+  return Reply{.outcome = model::LockOutcome(model::Granted{fence, usable, held})};
 }
 
 void Acquiring::take_back(std::size_t member) {
@@ -295,14 +295,16 @@ Task<Result<Reply>> acquire(QuorumPtr quorum, store::Request request) {
   const auto agreed = quorum->options().fences ? agreed_fence(answers.ballots) : 0;
   const Fence at_least = attempt.fence_of_owner();
   if (agreed && *agreed >= at_least) {
-    co_return attempt.granted(*agreed, attempt.began() + lease_of(answers.ballots));
+    co_return attempt.granted(*agreed, attempt.began() + lease_of(answers.ballots),
+                              held_for(answers.ballots));
   }
   const Fence proposed = std::max(largest_fence(answers.ballots), at_least);
   auto agreeing = agree_on_fence(quorum, attempt.agreement_on(proposed));
   const Agreed last = co_await std::move(agreeing);
   const auto& confirmed = last.answers;
   if (rule(confirmed.ballots) != Ruling::carried) co_return attempt.not_confirmed(confirmed);
-  co_return attempt.granted(last.fence, last.began + lease_of(confirmed.ballots));
+  co_return attempt.granted(last.fence, last.began + lease_of(confirmed.ballots),
+                            held_for(confirmed.ballots));
 }
 
 }  // namespace holdfast::backends::quorum

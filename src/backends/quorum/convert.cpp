@@ -188,7 +188,8 @@ Result<Reply> done(const Conversion& conversion, const Answers& answers, Fence f
                              .fence = fence,
                              .valid_until = Quorum::believed_until(began, usable),
                              .counts_at = where_converted(conversion, answers)});
-  return Reply{.outcome = model::LockOutcome(model::Granted{fence, usable})};
+  return Reply{.outcome =
+                   model::LockOutcome(model::Granted{fence, usable, held_for(answers.ballots)})};
 }
 
 Result<Reply> is_a_late_copy() {

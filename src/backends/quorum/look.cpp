@@ -80,12 +80,14 @@ std::optional<model::Granted> merge_mine(const Quorum& quorum, const Answers& an
   for (std::size_t at = 0; at < quorum.size(); ++at) {
     const auto* seen = seen_by(answers, at);
     if (!seen || !seen->mine) continue;
-    ballots[at] = {
-        .verdict = Verdict::yes, .fence = seen->mine->fence, .remaining = seen->mine->remaining};
+    ballots[at] = {.verdict = Verdict::yes,
+                   .fence = seen->mine->fence,
+                   .remaining = seen->mine->remaining,
+                   .held_for = seen->mine->held_for};
   }
   if (rule(ballots) != Ruling::carried) return std::nullopt;
   const Fence fence = quorum.options().fences ? fence_below_later_leases(ballots) : 0;
-  return model::Granted{fence, lease_of(ballots)};
+  return model::Granted{fence, lease_of(ballots), held_for(ballots)};
 }
 
 LockView merge(const Quorum& quorum, const Answers& answers) {

@@ -215,7 +215,8 @@ Result<Reply> Renewing::granted(Fence fence, const Answers& answers) {
   for (std::size_t at = 0; at < quorum_->size(); ++at) {
     repair(quorum_, at, name(), wanted(), answers.replies[at]);
   }
-  return Reply{.outcome = model::LockOutcome(model::Granted{fence, usable})};
+  return Reply{.outcome =
+                   model::LockOutcome(model::Granted{fence, usable, held_for(answers.ballots)})};
 }
 
 }  // namespace

@@ -29,7 +29,10 @@ Ballot from(const Error& error, std::string_view address, bool is_late) {
 
 Ballot from(const model::LockOutcome& outcome) {
   if (const auto* granted = std::get_if<model::Granted>(&outcome)) {
-    return {.verdict = Verdict::yes, .fence = granted->fence, .remaining = granted->remaining};
+    return {.verdict = Verdict::yes,
+            .fence = granted->fence,
+            .remaining = granted->remaining,
+            .held_for = granted->held_for};
   }
   if (const auto* busy = std::get_if<model::Busy>(&outcome)) {
     return {.verdict = Verdict::held, .retry_after = busy->retry_after};

@@ -60,6 +60,18 @@ Micros lease_of(std::span<const Ballot> ballots) {
   return *last_needed;
 }
 
+std::optional<Micros> held_for(std::span<const Ballot> ballots) {
+  std::vector<Micros> told;
+  for (const Ballot& ballot : ballots) {
+    if (ballot.verdict == Verdict::yes && ballot.held_for) told.push_back(*ballot.held_for);
+  }
+  const auto needed = majority_of(ballots.size());
+  if (told.size() < needed) return std::nullopt;
+  const auto last_needed = told.begin() + static_cast<std::ptrdiff_t>(needed - 1);
+  std::ranges::nth_element(told, last_needed, std::greater{});
+  return *last_needed;
+}
+
 std::optional<Fence> agreed_fence(std::span<const Ballot> ballots) {
   for (const Ballot& candidate : ballots) {
     const auto same = std::ranges::count_if(ballots, [&](const Ballot& other) {

@@ -28,10 +28,11 @@ struct Ballot {
     too_slow,     // asked, and no answer in time
   };
   Verdict verdict = Verdict::pending;
-  Fence fence = 0;       // of a grant
-  Micros remaining{};    // of a grant
-  Micros retry_after{};  // of held: until the lease in the way ends
-  std::string reason;    // why it is no vote
+  Fence fence = 0;                   // of a grant
+  Micros remaining{};                // of a grant
+  std::optional<Micros> held_for{};  // of a grant, where the member tells
+  Micros retry_after{};              // of held: until the lease in the way ends
+  std::string reason{};              // why it is no vote
 };
 
 std::string_view to_string(Ballot::Verdict verdict);
@@ -55,6 +56,9 @@ bool is_settled(std::span<const Ballot> ballots);
 // How long the lease of a carried vote lasts: until so many members have ended it that no majority
 // is left.
 Micros lease_of(std::span<const Ballot> ballots);
+
+// How long a majority has it; nothing where too few of them tell.
+std::optional<Micros> held_for(std::span<const Ballot> ballots);
 
 // The fence that a majority gave alike; nothing if they differ. Only such a fence is known to every
 // later majority.

@@ -98,7 +98,10 @@ model::Refused decode_refusal(const Elements& reply) {
 
 Result<LockOutcome> decode_outcome(Code code, const Elements& reply, StoreTime now) {
   switch (code) {
-    case Code::granted: return model::Granted{reply.number(2), reply.time(3)};
+    case Code::granted:
+      // The key of a lone holder counts in milliseconds, so that its lease may seem to begin later.
+      return model::Granted{reply.number(2), reply.time(3),
+                            std::max(Micros::zero(), reply.time(4))};
     case Code::busy: return decode_busy(reply, now);
     case Code::queued: return model::Queued{reply.number(2), reply.count(3), reply.time(4)};
     case Code::released: return model::Released{reply.number(2) == 1};
@@ -113,7 +116,7 @@ Result<LockOutcome> decode_outcome(Code code, const Elements& reply, StoreTime n
 // The shortcuts answer with one number: a fence, or an outcome without more to say.
 Result<store::Reply> decode_short(const model::LockCommand& command, std::uint64_t number) {
   if (const auto* acquire = std::get_if<model::Acquire>(&command.verb)) {
-    return store::Reply{{}, LockOutcome(model::Granted{number, acquire->ttl})};
+    return store::Reply{{}, LockOutcome(model::Granted{number, acquire->ttl, Micros::zero()})};
   }
   const Code code{static_cast<std::uint8_t>(number)};
   if (code == Code::released) return store::Reply{{}, LockOutcome(model::Released{true})};

@@ -22,6 +22,7 @@ class JsonReader {
 
   // Missing or null gives the default. A number is an integer or, since a double would lose the
   // last digits of a fence, a string of decimal digits.
+  bool has(std::string_view name) const { return find(name) != nullptr; }
   std::uint64_t number(std::string_view name, std::uint64_t otherwise = 0);
   std::uint32_t small_number(std::string_view name, std::uint32_t otherwise = 0);
   std::int64_t signed_number(std::string_view name);

@@ -14,11 +14,16 @@ namespace json = boost::json;
 namespace {
 
 json::object granted_json(const model::Granted& granted) {
-  return {{"fence", digits(granted.fence)}, {"remaining_us", granted.remaining.count()}};
+  json::object out{{"fence", digits(granted.fence)}, {"remaining_us", granted.remaining.count()}};
+  if (granted.held_for) out["held_for_us"] = granted.held_for->count();
+  return out;
 }
 
 model::Granted read_granted(JsonReader& reader) {
-  return {reader.number("fence"), reader.micros("remaining_us")};
+  model::Granted granted{reader.number("fence"), reader.micros("remaining_us")};
+  // Older servers do not tell.
+  if (reader.has("held_for_us")) granted.held_for = reader.micros("held_for_us");
+  return granted;
 }
 
 struct OutcomeWriter {

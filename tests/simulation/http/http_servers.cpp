@@ -183,7 +183,7 @@ void HttpServers::write_line(const LinePtr& line, const std::string& text, Time 
 HttpServers::Answer HttpServers::handle(const LinePtr& line, const std::string& request) {
   if (request.starts_with("POST /v1/store/apply ")) return apply(line, body_of(request));
   if (request.starts_with("POST /v1/store/forget ")) return forget(body_of(request));
-  remote::Info info{.server = id_of(*line), .describe = "a simulated store", .queues = true};
+  remote::Info info{.server = id_of(*line), .describe = "a simulated store", .queues = plan_.store_queues};
   return {.body = boost::json::serialize(remote::to_json(info))};
 }
 

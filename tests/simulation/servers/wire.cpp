@@ -134,6 +134,7 @@ void Wire::unblock() {
 }
 
 void Wire::pass_on(const CommandPtr& command) {
+  command->proven = last_heard_;
   in_flight_.push_back(command);
   if (servers_.dice().one_in(servers_.faults().lose_request)) {
     servers_.recorder().fault(What::unreachable, number_, servers_.now());
@@ -161,6 +162,10 @@ void Wire::reach(std::uint32_t connection, Peer peer, const CommandPtr& command)
                          [this, connection, peer, command] { reach(connection, peer, command); });
     return;
   }
+  // Only a proxy holds a command back for so long that its server is no primary and one again
+  // meanwhile, and for proxies there is `fence_clock=always`.
+  const bool is_from_before = connection != connection_ && command->proven < node.demoted_at;
+  if (is_from_before) return;
   if (!node.is_primary) {
     process_->arrive(at_client(),
                      [this, connection, command] { turned_away(connection, command); });

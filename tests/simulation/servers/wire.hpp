@@ -43,6 +43,7 @@ class Wire {
   struct Command {
     CallId call = 0;
     Time sent = 0;
+    Time proven = 0;  // until when its connection was known to lead to a primary
     store::Request request;
     bool compares = false;  // a lone grant looks at the clock
   };

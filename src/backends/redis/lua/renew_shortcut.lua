@@ -10,14 +10,18 @@ local fence = string.sub(held, -16 - #since, -1 - #since)
 -- A proposed fence that others may have is a case for the whole step, unless this lease has it.
 if is_mine and not (is_taken and tonumber(fence) < agreed) then
   local left, ttl_ms = redis.call('PTTL', KEYS[1]), tonumber(ARGV[2])
-  local renewed = held
-  if left < ttl_ms and since == '' then
-    -- How long it is held can be told from what is left of its first ttl, but only now.
+  local renewed, held_for = held, nil
+  if since ~= '' then
     local time = redis.call('TIME')
-    local wall = time[1] * 1000000 + time[2]
-    local asked = tonumber(string.sub(held, -27, -17))
-    since = string.format('%016.0f+', wall - asked + left * 1000)
-    renewed = held .. since
+    held_for = time[1] * 1000000 + time[2] - tonumber(string.sub(since, 1, 16))
+  else
+    -- This can be told from what is left of its first ttl, but only until that is renewed.
+    held_for = tonumber(string.sub(held, -27, -17)) - left * 1000
+    if left < ttl_ms then
+      local time = redis.call('TIME')
+      since = string.format('%016.0f+', time[1] * 1000000 + time[2] - held_for)
+      renewed = held .. since
+    end
   end
   if agreed and not is_taken then
     fence = string.format('%016d', agreed)
@@ -27,5 +31,5 @@ if is_mine and not (is_taken and tonumber(fence) < agreed) then
   -- This goes first, since a server that is out of memory would not allow the SET before it.
   redis.call('PEXPIRE', KEYS[1], left)
   if renewed ~= held then redis.call('SET', KEYS[1], renewed, 'PX', left) end
-  return {0, 1, fence, left * 1000}
+  return {0, 1, fence, left * 1000, held_for}
 end

@@ -168,14 +168,27 @@ local function is_place_taken(place)
   return call('ZCOUNT', order, place + WAITERS, place + WAITERS) > 0
 end
 
+-- Until when the state is kept for the sake of its holders. A stranger's hold, which is the one
+-- without a request, is read from its own key in every step: what is known of it is a note that must
+-- not stay for as long as a key without a ttl might have, after that key is gone.
+local function end_of_holds()
+  local ends = 0
+  for last = -1, -math.min(count, 2), -1 do
+    local found = call('ZRANGE', order, last, last, 'WITHSCORES')
+    local expires = tonumber(found[2])
+    if sub(found[1], 2, 17) ~= NO_REQUEST then return math.max(ends, expires) end
+    ends = math.min(expires, now + QUEUE_TTL_US)
+  end
+  return ends
+end
+
 -- Nothing is left behind, at the latest when the last lease or the queue has ended.
 local function save()
   if is_idle() then
     call('DEL', lock, records, order)
     return
   end
-  local last = call('ZRANGE', order, -1, -1, 'WITHSCORES')
-  local ends = count > 0 and tonumber(last[2]) or 0
+  local ends = end_of_holds()
   if waiting > 0 then ends = math.max(ends, queue_expires) end
   local left_ms = math.max(1, math.ceil((ends - now) / 1000))
   -- With an audit trail it stays as long as that, so that whoever comes next can tell of the end.

@@ -3,7 +3,9 @@
 local GRANTED, BUSY, QUEUED, RELEASED, NOT_HELD, NOT_OWNER, FORCED, REFUSED = 1, 2, 3, 4, 5, 6, 7, 8
 local MAX_HOLDERS_SHOWN = 4
 
-local function granted(hold, left) return {now, GRANTED, digits(hold.fence), left} end
+local function granted(hold, left)
+  return {now, GRANTED, digits(hold.fence), left, now - hold.since}
+end
 local function not_yours() return {now, count == 0 and NOT_HELD or NOT_OWNER} end
 local function refused(code, text) return {now, REFUSED, code, text} end
 
@@ -228,7 +230,8 @@ local function renew(id, ttl, fence, is_taken)
       write_hold(each, hold)
     end
     local newer = not newest or hold.fence > newest.fence
-      or hold.fence == newest.fence and remaining > left
+      or hold.fence == newest.fence and (remaining > left
+        or remaining == left and hold.since < newest.since)
     if newer then newest, left = hold, remaining end
   end
   return newest and granted(newest, left) or not_yours()

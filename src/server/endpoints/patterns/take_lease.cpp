@@ -31,7 +31,10 @@ Task<Taking> try_once(LeaseWanted order) {
   const TakeResult taken = co_await std::move(taking);
   if (!taken) co_return std::unexpected(taken.error());
   if (taken->valid_until > order.core->runtime().now()) {
-    const client::Won won{taken->request, taken->fence, taken->valid_until, std::nullopt, nullptr};
+    const client::Won won{.request = taken->request,
+                          .fence = taken->fence,
+                          .valid_until = taken->valid_until,
+                          .asked = taken->asked};
     co_return Held{start_lease(order, won), taken->attempts};
   }
   order.wanted.request = taken->request;

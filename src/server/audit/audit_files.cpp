@@ -14,6 +14,8 @@
 namespace holdfast::server {
 namespace {
 
+constexpr std::uint64_t max_write_bytes = 64 * 1024;
+
 std::string reason(int error) { return std::generic_category().message(error); }
 
 FileHandle open_file(const std::string& path, int flags) {
@@ -79,7 +81,22 @@ Result<void> AuditFiles::rotate() {
   return fail(Errc::unavailable, fmt::format("cannot rotate {}: {}", path(0), reason(error)));
 }
 
-AuditFiles::Written AuditFiles::write(const std::vector<std::string>& lines) {
+std::size_t AuditFiles::count_fitting(std::span<const std::string> lines) const {
+  // A file that is too long already could not be rotated.
+  const auto room = size_ < options_.max_file_bytes
+                        ? std::min<std::uint64_t>(options_.max_file_bytes - size_, max_write_bytes)
+                        : max_write_bytes;
+  std::size_t count = 0;
+  std::uint64_t bytes = in_line_ ? 1 : 0;
+  for (const auto& line : lines) {
+    bytes += line.size() + 1;
+    if (bytes > room) break;
+    ++count;
+  }
+  return std::max<std::size_t>(count, 1);
+}
+
+AuditFiles::Written AuditFiles::write(std::span<const std::string> lines) {
   size_ = size_of(file_);  // somebody else may have cut it
   std::string bytes = in_line_ ? "\n" : "";
   std::vector<std::size_t> ends;

@@ -9,6 +9,7 @@
 #include "server/options.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -57,7 +58,9 @@ class AuditFiles {
     std::size_t lines = 0;
     std::string trouble;  // why it was not all of them
   };
-  Written write(const std::vector<std::string>& lines);
+  Written write(std::span<const std::string> lines);
+  // How many of these one write should add to FILE as it is: one at least.
+  std::size_t count_fitting(std::span<const std::string> lines) const;
 
   // All that can be read, the newest first.
   std::vector<ReadableFile> readable() const;

@@ -15,7 +15,6 @@ namespace holdfast::server {
 namespace {
 
 constexpr auto retry_after = std::chrono::seconds(1);
-constexpr std::size_t max_write_bytes = 64 * 1024;
 
 }  // namespace
 
@@ -118,46 +117,40 @@ void FileAudit::write_until_stopped() {
 std::vector<std::string> FileAudit::write(std::vector<std::string> lines) {
   std::size_t done = 0;
   while (done < lines.size()) {
-    std::vector<std::string> some;
-    std::size_t bytes = 0;
-    for (auto at = done; at < lines.size() && bytes < max_write_bytes; ++at) {
-      const auto more = lines[at].size() + 1;
-      if (!some.empty() && bytes + more > options_.max_file_bytes) break;
-      bytes += more;
-      some.push_back(lines[at]);
-    }
-    const auto written = write_some(some);
-    done += written;
-    if (written < some.size()) break;
+    const auto written = write_some(std::span(lines).subspan(done));
+    done += written.lines;
+    if (!written.is_whole) break;
   }
   lines.erase(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(done));
   return lines;
 }
 
-std::size_t FileAudit::write_some(const std::vector<std::string>& lines) {
-  std::size_t bytes = 0;
-  for (const auto& line : lines) bytes += line.size() + 1;
+FileAudit::Some FileAudit::write_some(std::span<const std::string> lines) {
   std::string trouble;
   AuditFiles::Written written;
+  std::size_t fitting = 1;
   {
     const std::lock_guard files(files_mutex_);
     Result<void> ready;
     if (!files_.is_open()) {
       ready = files_.open();
-    } else if (files_.is_full(bytes)) {
+    } else if (files_.is_full(lines.front().size() + 1)) {
       ready = files_.rotate();
     }
     if (!ready) trouble = ready.error().message;
     // A file that cannot be rotated is better too long than unwritten.
-    if (files_.is_open()) written = files_.write(lines);
+    if (files_.is_open()) {
+      fitting = files_.count_fitting(lines);
+      written = files_.write(lines.first(fitting));
+    }
     if (!written.trouble.empty()) trouble = written.trouble;
   }
   if (!trouble.empty()) tell_trouble(trouble);
   const std::lock_guard lock(mutex_);
   stats_.written += written.lines;
-  stats_.failing = written.lines < lines.size();
+  stats_.failing = written.lines < fitting;
   if (trouble.empty()) warned_ = false;
-  return written.lines;
+  return {.lines = written.lines, .is_whole = !stats_.failing};
 }
 
 // Once until it goes well again: a full disk must not fill the log as well.

@@ -37,7 +37,12 @@ class FileAudit : public AuditLog {
   void write_until_stopped();
   // Both return what was not written.
   std::vector<std::string> write(std::vector<std::string> lines);
-  std::size_t write_some(const std::vector<std::string>& lines);
+  struct Some {
+    std::size_t lines = 0;
+    bool is_whole = false;  // no trouble kept a line back
+  };
+  // As many as the file has room for, at least one.
+  Some write_some(std::span<const std::string> lines);
   void tell_trouble(const std::string& trouble);
   void add_dropped(WallTime now);
 

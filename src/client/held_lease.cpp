@@ -78,6 +78,11 @@ bool HeldLease::is_held_at(LocalTime at) const {
   return state_ == State::held && plan_.valid_until() - at >= Micros(1);
 }
 
+LocalTime HeldLease::believed_until() const {
+  const std::lock_guard lock(mutex_);
+  return plan_.valid_until();
+}
+
 std::stop_token HeldLease::lost() {
   std::unique_lock lock(mutex_);
   if (!lost_.stop_possible()) lost_ = std::stop_source();

@@ -74,6 +74,7 @@ class HeldLease : public std::enable_shared_from_this<HeldLease>, public HeldPla
   void lose(Error error);
   Error why_not_held() const;  // with mutex_ held
   bool is_held_at(LocalTime at) const;
+  LocalTime believed_until() const;
   // With mutex_ held.
   bool is_the_same_lease(Fence sent_with, Fence fence) const;
   bool must_be_undone(Fence fence);  // then converting_ is set

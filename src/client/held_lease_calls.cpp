@@ -33,6 +33,7 @@ Task<Result<Released>> HeldLease::release() {
   const LocalTime began = now();
   // What had ended before was not released by us, whatever became of an unanswered attempt.
   const bool had_it = is_held_at(began);
+  const LocalTime would_last_until = believed_until();
   if (!end(began, "released")) {
     co_return fail(Errc::not_held, fmt::format("'{}' was released before", identity_.name.str()));
   }
@@ -45,7 +46,9 @@ Task<Result<Released>> HeldLease::release() {
     auto releasing = core_->store().apply(ask(std::move(command), deadline));
     const Result<Reply> reply = co_await std::move(releasing);
     if (reply) {
-      co_return released_as(std::get<model::LockOutcome>(reply->outcome), may_have_worked);
+      // Once the lease would have run out by itself, "not yours" says nothing about the attempt.
+      const bool ended_it = may_have_worked && now() < would_last_until;
+      co_return released_as(std::get<model::LockOutcome>(reply->outcome), ended_it);
     }
     const bool may_have_happened = reply.error().code == Errc::outcome_unknown;
     may_have_worked = may_have_worked || (may_have_happened && had_it);

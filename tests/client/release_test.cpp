@@ -89,6 +89,14 @@ TEST_F(Release, of_a_lost_lease_does_not_claim_to_have_released_what_another_hol
   EXPECT_EQ(value_of(releasing.result()), Released::held_by_another);
 }
 
+TEST_F(Release, that_was_repeated_until_the_lease_ran_out_does_not_claim_to_have_released_it) {
+  const auto lease = hold(mine, "orders", {.ttl = 200ms, .renew = false});
+  mine.line->script(Verb::release, Fault::lose_request());
+  Running<Result<Released>> releasing(lease->release());
+  advance(client::command_timeout + 20ms);
+  EXPECT_EQ(value_of(releasing.result()), Released::already_expired);
+}
+
 TEST_F(Release, that_may_have_worked_is_not_reported_as_surely_without_effect) {
   const auto lease = hold(mine, "orders");
   mine.line->script(Verb::release, Fault::lose_reply());
